@@ -35,7 +35,7 @@ copies='arm control;copy;arm fast;copy;set NCCL_SOCKET_NTHREADS=4;set NCCL_NSOCK
 
 # ---- arms
 
-engine "arm none;part none;$copies" 2 400
+PRETEND_NS_PER_KIB=80000 engine "arm none;part none;$copies" 2 300
 is "$ended" 0 'the job ends well'
 is "$(visited)" 'auto control fast none' 'every arm is visited'
 ok 'a copy with faster variables has shorter steps' test "$(median_us fast)" -lt "$(($(median_us control) * 3 / 4))"
@@ -52,7 +52,7 @@ for how in '2 250 comms=2' '2 250 group=1' '2 250 one=1' '2 250 one=2' '3 250 co
 done
 
 mkdir -p conf && echo 'NCCL_SOCKET_NTHREADS=4' >conf/nccl.conf
-NCCL_CONF_FILE=$tmp/conf/nccl.conf engine 'arm less;copy;without NCCL_SOCKET_NTHREADS' 2 300
+PRETEND_NS_PER_KIB=80000 NCCL_CONF_FILE=$tmp/conf/nccl.conf engine 'arm less;copy;without NCCL_SOCKET_NTHREADS' 2 300
 ok 'a copy can be without what nccl.conf sets' test "$(median_us less)" -gt "$(($(median_us auto) * 5 / 4))"
 
 # ---- an arm is kept: after the first block all calls go by it
@@ -86,6 +86,35 @@ is "$(visited), $(dead two)" 'auto one, the memory of the GPU is not enough for 
 engine 'arm c;copy' 2 150 capture=100
 like "$(journals)" '"captured".*"why":"a collective was captured in a CUDA graph"' 'a captured collective ends the visits'
 
+# ---- a profiler that is preloaded, in a job that is linked to NCCL
+
+cat >profiler.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+static long calls;
+int ncclAllReduce(const void *s, void *r, size_t n, int t, int o, void *c, void *st)
+{
+    int (*real)(const void *, void *, size_t, int, int, void *, void *) = dlsym(RTLD_NEXT, "ncclAllReduce");
+    calls++;
+    return real(s, r, n, t, o, c, st);
+}
+__attribute__((destructor)) static void end(void)
+{
+    fprintf(stderr, "profiled %d\n", calls > 300);
+}
+END
+ok 'a profiler compiles' gcc -shared -fPIC -o profiler.so profiler.c
+ok 'so does a job that is linked to NCCL' gcc -std=c11 -DLINKED -w -o linked "$top/tests/engine/job.c" -L"$pretended" \
+    -l:libnccl.so.2 -l:libcuda.so.1
+for with in "$audit" AUDIT=; do
+    job=./linked object=LD_PRELOAD=$build/libgradsync-engine.so:$tmp/profiler.so audit=$with engine "$copies" 2 250
+    is "$ended, $verdict" '0, right, exact' "${with%%=*}: the job is right"
+    is "$(visited)" 'auto control fast' 'its copies are visited'
+    is "$(grep -c 'profiled 1' <<<"$said")" 2 'its profiler is called'
+    like "$(journals)" '"before","object":"[^"]*profiler.so"' 'the journal names it'
+done
 
 # ---- long steps
 
@@ -115,6 +144,28 @@ if [ -x "$build/examples/mpi_train" ]; then
     is "$rc" 0 'MPI: the job ends well'
     is "$(visited)" 'auto none ring' 'MPI: a communicator with another algorithm is visited'
     like "$(dead bad)" 'this MPI has no control variable coll_no_such_variable' 'MPI: an unknown variable'
+
+    cat >mpi_profiler.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+static long calls;
+int MPI_Allreduce(const void *s, void *r, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c)
+{
+    calls++;
+    return PMPI_Allreduce(s, r, n, t, o, c);
+}
+int MPI_Finalize(void)
+{
+    fprintf(stderr, "profiled %d\n", calls > 20);
+    return PMPI_Finalize();
+}
+END
+    ok 'a profiler of MPI compiles' mpicc -shared -fPIC -o mpi_profiler.so mpi_profiler.c
+    config 'arm none;part none;arm ring;mpi coll_tuned_allreduce_algorithm=4'
+    run timeout 60 env OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_mpi_yield_when_idle=1 mpirun --bind-to none --oversubscribe -n 2 \
+        -x "GRADSYNC_ENGINE=$folder/config" -x "$object:$tmp/mpi_profiler.so" "$build/examples/mpi_train" steps=100 compute_ms=1 MiB=1
+    is "$rc, $(grep -c 'profiled 1' <<<"$err")" '0, 2' 'it is called'
+    is "$(visited)" 'auto none ring' 'and all arms are visited'
 
     cat >churn.c <<'END'
 #include <mpi.h>

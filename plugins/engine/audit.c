@@ -15,6 +15,7 @@ struct gradsync_hook {
     const char *name;
     void (*mine)(void);
     void *real;
+    const struct link_map *by;
 };
 static struct gradsync_hook *hooks;
 
@@ -52,6 +53,7 @@ uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *by, uintptr
         return symbol->st_value;
     for (struct gradsync_hook *h = hooks; h->name; h++)
         if (!strcmp(name, h->name)) {
+            h->by = (const struct link_map *)*by;
             h->real = (void *)symbol->st_value;
             return (uintptr_t)h->mine;
         }

@@ -229,7 +229,8 @@ static bool fill(int to, int from, size_t bytes)
 
 static int copy_file(const char *path, char *why, size_t n)
 {
-    static const char *const folders[] = {"/tmp", "/var/tmp", "/dev/shm"};
+    const char *own = getenv("TMPDIR"), *const folders[] = {own && *own ? own : "/tmp", "/tmp",
+                                                            "/var/tmp", "/dev/shm"};
     struct stat s;
     int from = open(path, O_RDONLY | O_CLOEXEC), to = -1;
     if (from < 0 || fstat(from, &s)) {
@@ -238,7 +239,7 @@ static int copy_file(const char *path, char *why, size_t n)
             close(from);
         return -1;
     }
-    for (size_t k = 0; k < 3 && to < 0; k++)
+    for (size_t k = 0; k < sizeof folders / sizeof *folders && to < 0; k++)
         to = make_file(folders[k], (unsigned long long)s.st_size);
     if (to < 0) { /* in memory */
         unsigned long long free = (unsigned long long)sysconf(_SC_AVPHYS_PAGES) *
@@ -247,10 +248,8 @@ static int copy_file(const char *path, char *why, size_t n)
             to = memfd_create("gradsync-copy", MFD_CLOEXEC);
     }
     if (to < 0)
-        snprintf(why, n,
-                 "no room for a copy of %s (%lld MiB) in /tmp, /var/tmp, /dev/shm or "
-                 "memory",
-                 path, (long long)s.st_size >> 20);
+        snprintf(why, n, "no room for a copy of %s (%lld MiB) in %s, /var/tmp, /dev/shm or memory",
+                 path, (long long)s.st_size >> 20, folders[0]);
     if (to >= 0 && !fill(to, from, (size_t)s.st_size)) {
         snprintf(why, n, "%s cannot be copied: %s", path, strerror(errno));
         close(to);

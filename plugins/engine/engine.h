@@ -21,8 +21,8 @@
  * CALLS   what happens to NCCL's functions while an arm of kind copy is visited:
  *           shadowed   AllReduce Reduce Broadcast Bcast AllGather ReduceScatter AlltoAll Gather Scatter Send Recv,
  *                      GroupStart GroupEnd. CommInitRank, CommInitRankConfig, CommInitRankScalable,
- *                      CommInitAll and CommSplit make a communicator in each copy (a shadow); CommDestroy,
- *                      CommAbort and CommFinalize end it. RedOpCreatePreMulSum makes the operation in each shadow
+ *                      CommInitAll and CommSplit make a communicator in each copy (a shadow); CommDestroy
+ *                      and CommAbort end it. RedOpCreatePreMulSum makes the operation in each shadow
  *           passed on  all others, to the job's own NCCL: registered buffers, windows and MemAlloc have no
  *                      counterpart in a copy, which is why a copy with nothing changed is compared as well
  *           refused    CommShrink and CommGrow: the communicator has no shadows, so no copy is visited any more.
@@ -105,17 +105,19 @@
  *                     at_ns: the beginning of each step and of the step after the last. The first step still
  *                     runs calls of the arm before. It is not counted
  *           dropped   block, visit, arm, copy, step, call
+ *           before    object: the library whose ncclAllReduce the job calls before NCCL's, such as a profiler's
  *           captured  call: a collective went into a CUDA graph (the first time)
  *           over      why, visits
  *           loaded    instead of all others, in loaded.HOST.PID.N.jsonl: has_cuda, has_nccl, has_mpi, alone; when a process
  *                     ends that made no communicator of two ranks
- *           end       calls, bytes, state, visits, dropped, last_call_ns, at_ns. A killed program writes none
+ *           end       calls, bytes, visits, at_ns. A killed program writes none
  *
  * AUDIT   The audit object has a namespace and a C library of its own. It looks up `gradsync_hooks`, exported
- *         here, and writes into it the address of NCCL's function wherever a binding takes one; the binding gets the engine's.
+ *         here, and writes into it the address of NCCL's function wherever a binding takes one, and who bound it; the binding gets
+ *         the engine's. A profiler that is preloaded or linked before NCCL is called as before in every arm but copies.
  *         Bindings of the engine and of copies stay.
  *
- * GRADSYNC_PRICE_ARM=none|half|one without GRADSYNC_ENGINE changes all calls of the process, also those in CUDA
+ * GRADSYNC_PRICE_ARM=none without GRADSYNC_ENGINE leaves out all large calls of the process, also those in CUDA
  * graphs. Calls before the first large reduction or gather are whole: they set the job up.
  */
 #pragma once
@@ -166,7 +168,9 @@ bool engine_arms(void);
 /* One thread at a time for all functions of lanes. A lane exists to the end of the process. library: "nccl" or "mpi". */
 struct lane;
 struct lane_comm; /* a communicator of a lane */
-struct lane *lane_new(const char *library, int nccl_version, const char *gpu_uuid);
+/* clock NULL: the host's. */
+struct lane *lane_new(const char *library, int nccl_version, const char *gpu_uuid,
+                      const struct lane_clock *clock);
 struct lane_comm *lane_comm_new(struct lane *l, int ranks, int rank);
 void lane_comm_end(struct lane_comm *c);
 /* The next call. inside: not the first one of a group, so that no step begins here. */
@@ -174,7 +178,6 @@ struct turn lane_call(struct lane_comm *c, enum engine_func func, size_t bytes, 
 /* Bytes of a call that no arm leaves out. */
 void lane_other(struct lane *l, size_t bytes);
 void lane_captured(struct lane *l);
-void lane_set_clock(struct lane *l, const struct lane_clock *clock);
 struct journal *lane_journal(struct lane *l);
 void lane_write_end(struct lane *l);
 /* Visits are over, and no arm but that of the lane's calls is used again. */
@@ -201,7 +204,6 @@ struct journal {
     char name[320];
 };
 bool journal_open(struct journal *j, const char *name);
-void journal_close(struct journal *j);
 void journal_line(struct journal *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Text without what a JSON string cannot hold. */
 void journal_clean(char *text);

@@ -27,11 +27,12 @@ typedef unsigned long long ull;
 #define LONG_STEP_NS 500000000u
 #define WARM_LEAST 3 /* to know how long a step takes */
 #define TRIES 16     /* questions whether to begin */
+#define FULL_TRIES 100 /* a full disk: 5 s */
 
 /* ---- the config ---- */
 
 static struct engine_config *config;
-static enum engine_part fixed_part;
+static bool leaves_out; /* by GRADSYNC_PRICE_ARM */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 void engine_complain(const char *fmt, ...)
@@ -61,13 +62,8 @@ static void load(void)
         config = engine_config_read(path, why, sizeof why);
         if (!config)
             engine_complain("%s; no collective is changed", why);
-    } else if (name && *name) {
-        int part = engine_part_of(name);
-        if (part < 0 && strcmp(name, "auto"))
-            engine_complain("GRADSYNC_PRICE_ARM='%s': must be auto, none, one or half; "
-                            "no collective is changed",
-                            name);
-        fixed_part = part > 0 ? (enum engine_part)part : PART_ALL;
+    } else {
+        leaves_out = name && !strcmp(name, "none");
     }
 }
 
@@ -80,7 +76,7 @@ const struct engine_config *engine_config(void)
 bool engine_is_on(void)
 {
     pthread_once(&once, load);
-    return config || fixed_part;
+    return config || leaves_out;
 }
 
 enum engine_part engine_fixed(enum engine_func func, size_t bytes)
@@ -88,7 +84,7 @@ enum engine_part engine_fixed(enum engine_func func, size_t bytes)
     static bool set_up;
     bool large = bytes >= PART_LEAST;
     set_up = set_up || (large && func != FUNC_BROADCAST && func != FUNC_SEND_RECV);
-    return set_up && large ? fixed_part : PART_ALL;
+    return set_up && large ? PART_NONE : PART_ALL;
 }
 
 static bool take_arms(void)
@@ -258,13 +254,6 @@ bool journal_open(struct journal *j, const char *name)
     return j->fd >= 0;
 }
 
-void journal_close(struct journal *j)
-{
-    if (j->fd >= 0)
-        close(j->fd);
-    j->fd = -1;
-}
-
 struct line {
     size_t n;
     char s[16384];
@@ -308,7 +297,6 @@ void journal_line(struct journal *j, const char *fmt, ...)
 /* ---- lanes ---- */
 
 enum state { LEARN, WARM, RUN, OVER, OFF };
-static const char *const state_names[] = {"learn", "warm", "run", "over", "off"};
 
 /* Marks of the beginnings of steps. `at_ns` of a GPU's clock are known only once it has passed the last one. */
 struct visit {
@@ -362,7 +350,7 @@ struct lane {
     uint64_t calls, others, told_ns; /* told_ns: the latest "seen" */
     struct sum sum, sum_at,
         step; /* since the beginning; at the beginning of this step; of the last step */
-    uint64_t visits, dropped, last_call_ns, captured;
+    uint64_t visits, captured;
 };
 
 static uint64_t number_of(const char *const *names, size_t n, uint64_t none)
@@ -375,7 +363,8 @@ static uint64_t number_of(const char *const *names, size_t n, uint64_t none)
     return none;
 }
 
-struct lane *lane_new(const char *library, int nccl_version, const char *gpu_uuid)
+struct lane *lane_new(const char *library, int nccl_version, const char *gpu_uuid,
+                      const struct lane_clock *clock)
 {
     static const char *const sizes[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
     static const char *const ranks[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
@@ -386,6 +375,9 @@ struct lane *lane_new(const char *library, int nccl_version, const char *gpu_uui
     snprintf(l->uuid, sizeof l->uuid, "%s", gpu_uuid);
     host_name(l->host, sizeof l->host);
     l->nccl = nccl_version;
+    l->has_clock = clock;
+    if (clock)
+        l->clock = *clock;
     l->journal.fd = -1;
     l->rank = (long long)number_of(ranks, sizeof ranks / sizeof *ranks, (uint64_t)-1);
     l->lanes = number_of(sizes, sizeof sizes / sizeof *sizes, 0);
@@ -398,12 +390,6 @@ struct lane *lane_new(const char *library, int nccl_version, const char *gpu_uui
 struct journal *lane_journal(struct lane *l)
 {
     return &l->journal;
-}
-
-void lane_set_clock(struct lane *l, const struct lane_clock *clock)
-{
-    l->clock = *clock;
-    l->has_clock = true;
 }
 
 static void write_comm(struct lane *l)
@@ -528,9 +514,16 @@ static void over(struct lane *l, enum state state, const char *why)
 static bool ask(struct lane *l, const char *what, char answer[ANSWER])
 {
     char key[160];
+    const struct timespec pause = {.tv_nsec = 50000000};
     snprintf(key, sizeof key, "%s.%s.%u.%llu", l->name, what, l->number, (ull)l->asked++);
-    if (agree(key, answer, ANSWER))
-        return true;
+    for (int tries = 0; tries < FULL_TRIES; tries++) {
+        if (agree(key, answer, ANSWER))
+            return true;
+        if (errno != ENOSPC && errno != EDQUOT)
+            break;
+        /* Another lane may find room a moment later, and would go on alone. */
+        nanosleep(&pause, NULL);
+    }
     over(l, OFF, "the ranks cannot agree");
     return false;
 }
@@ -645,15 +638,6 @@ static int arm_to_keep(uint64_t alive)
     return keep;
 }
 
-/* All calls go by this arm from now on. New communicators get no shadows of the others. */
-static void keep_arm(struct lane *l, size_t arm)
-{
-    l->arm = arm < config->n_arms ? arm : 0;
-    for (size_t i = 1; i < config->n_arms; i++)
-        if (config->keep && i != l->arm)
-            arm_died(config->arms[i].id, "another setting is kept");
-}
-
 /* False: it was the last. Visits that were interrupted too often get shorter. */
 static bool end_block(struct lane *l)
 {
@@ -674,7 +658,10 @@ static bool end_block(struct lane *l)
         return true;
     size_t kept = 0;
     over(l, OVER, sscanf(answer, "keep %zu", &kept) == 1 ? "keep" : "stop");
-    keep_arm(l, kept);
+    l->arm = kept < config->n_arms ? kept : 0; /* of all calls from now on */
+    for (size_t i = 1; i < config->n_arms; i++)
+        if (config->keep && i != l->arm) /* new communicators get no shadows of the others */
+            arm_died(config->arms[i].id, "another setting is kept");
     return false;
 }
 
@@ -704,7 +691,6 @@ static void interrupt_visit(struct lane *l)
                      "\"copy\":%d,\"step\":%u,\"call\":%llu}",
                      (ull)l->block, l->place, config->arms[l->now.arm].id, l->now.copy, l->now.n,
                      (ull)l->calls);
-        l->dropped++;
         l->now.n = 0;
         l->measuring = false;
     } else {
@@ -715,9 +701,8 @@ static void interrupt_visit(struct lane *l)
 
 /* ---- from the first call to the first visit ---- */
 
-static uint64_t steps_a_visit(const struct lane *l)
+static uint64_t steps_a_visit(uint64_t step_ns)
 {
-    uint64_t step_ns = l->warm_step_ns;
     uint64_t steps = config->visit_ms * 1000000u / (step_ns ? step_ns : 1) + 2;
     uint64_t least = step_ns < LONG_STEP_NS ? STEPS_SHORT : STEPS_LEAST;
     steps = steps < least ? least : steps;
@@ -745,7 +730,8 @@ static void warm_step(struct lane *l, uint64_t now)
     if (agree_count(found) < l->lanes)
         strcpy(answer, "wait");
     else if (slow || l->warm_steps > WARM_LEAST)
-        snprintf(answer, sizeof answer, "go %llu %llx", (ull)steps_a_visit(l), (ull)arms_alive());
+        snprintf(answer, sizeof answer, "go %llu %llx", (ull)steps_a_visit(l->warm_step_ns),
+                 (ull)arms_alive());
     if (!ask(l, "begin", answer))
         return;
     if (read_answer_of(l, answer, "go")) {
@@ -753,7 +739,7 @@ static void warm_step(struct lane *l, uint64_t now)
         l->begun_ns = l->begun_ns ? l->begun_ns : now;
         begin_visit(l, now);
     } else if (!strcmp(answer, "wait") && ++l->tries == TRIES) {
-        over(l, OFF, "the ranks did not find the same step");
+        over(l, OFF, "the ranks make different sequences of collectives");
     }
 }
 
@@ -796,7 +782,6 @@ static void found(struct lane_comm *c)
 static void step(struct lane *l)
 {
     uint64_t now = now_ns();
-    l->last_call_ns = now;
     l->step = (struct sum){l->sum.all - l->sum_at.all, l->sum.large - l->sum_at.large,
                            l->sum.reduced - l->sum_at.reduced, l->sum.other - l->sum_at.other};
     l->sum_at = l->sum;
@@ -875,10 +860,8 @@ bool lane_keeps(const struct lane *l)
 void lane_write_end(struct lane *l)
 {
     journal_line(&l->journal,
-                 "{\"type\":\"end\",\"calls\":%llu,\"bytes\":%llu,\"state\":\"%s\",\"visits\":%llu,"
-                 "\"dropped\":%llu,\"last_call_ns\":%llu,\"at_ns\":%llu}",
-                 (ull)l->calls, (ull)l->sum.all, state_names[l->state], (ull)l->visits,
-                 (ull)l->dropped, (ull)l->last_call_ns, (ull)now_ns());
+                 "{\"type\":\"end\",\"calls\":%llu,\"bytes\":%llu,\"visits\":%llu,\"at_ns\":%llu}",
+                 (ull)l->calls, (ull)l->sum.all, (ull)l->visits, (ull)now_ns());
 }
 
 /* ---- what is loaded ---- */
@@ -930,5 +913,5 @@ void engine_write_unseen(void)
                  "\"alone\":%s}",
                  cuda ? "true" : "false", nccl ? "true" : "false", mpi ? "true" : "false",
                  engine_saw_alone ? "true" : "false");
-    journal_close(&j);
+    close(j.fd);
 }

@@ -27,10 +27,12 @@ static void *find_real(void **known, const char *symbol)
     return engine_real(known, libmpi, symbol, "this MPI lacks it");
 }
 
-/* MPI's own function of the name. */
+/* A profiler's function of the name, as the program would call it; else MPI's own. */
 #define REAL(name)                                                                                 \
     __extension__({                                                                                \
         static void *known_;                                                                       \
+        if (!__atomic_load_n(&known_, __ATOMIC_RELAXED))                                           \
+            __atomic_store_n(&known_, dlsym(RTLD_NEXT, "MPI_" #name), __ATOMIC_RELAXED);           \
         (__typeof__(&MPI_##name))find_real(&known_, "PMPI_" #name);                                \
     })
 
@@ -101,7 +103,7 @@ static struct known *known(MPI_Comm comm)
     if (c->ranks < 2 || inter)
         return NULL;
     if (!lane) {
-        lane = lane_new("mpi", 0, "");
+        lane = lane_new("mpi", 0, "", NULL);
         byte = BYTE;
         packed = PACKED;
     }

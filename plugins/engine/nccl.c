@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,6 @@ enum { SUCCESS = 0, IN_PROGRESS = 7 };
       (comm_t * comm, int n, int rank, int n_ids, struct nccl_id *ids, void *config))              \
     X(CommInitAll, (comm_t * comms, int n, const int *devices))                                    \
     X(CommSplit, (comm_t comm, int color, int key, comm_t *new, void *config))                     \
-    X(CommFinalize, (comm_t comm))                                                                 \
     X(CommDestroy, (comm_t comm))                                                                  \
     X(CommAbort, (comm_t comm))                                                                    \
     X(CommGetAsyncError, (comm_t comm, int *error))                                                \
@@ -86,42 +86,57 @@ struct gradsync_hook {
     const char *name;
     void (*mine)(void);
     void *real;
+    const struct link_map *by; /* the object that bound it last */
 };
 EXPORT extern struct gradsync_hook gradsync_hooks[];
 struct gradsync_hook gradsync_hooks[] = {
-#define HOOK(name, parameters) {"nccl" #name, (void (*)(void))nccl##name, NULL},
+#define HOOK(name, parameters) {"nccl" #name, (void (*)(void))nccl##name, NULL, NULL},
     NCCL_EACH_HOOKED(HOOK)
 #undef HOOK
-        {NULL, NULL, NULL},
+        {NULL, NULL, NULL, NULL},
 };
 
-static void *hooked(const char *name)
+/* The function of an object behind the engine that the job would call without it: a profiler's. NULL: none, or it is not
+ * known whether the job would: JAX asks NCCL itself by dlsym. */
+static void *function_before(const char *name, const struct gradsync_hook *h)
 {
-    for (const struct gradsync_hook *h = gradsync_hooks; h->name; h++)
-        if (!strcmp(h->name, name))
-            return __atomic_load_n(&h->real, __ATOMIC_RELAXED);
-    return NULL;
+    Dl_info info;
+    struct link_map *map = NULL;
+    void *f = dlsym(RTLD_NEXT, name);
+    if (f && h->real && (!dladdr1(f, &info, (void **)&map, RTLD_DL_LINKMAP) || map != h->by))
+        return NULL;
+    return f;
 }
 
-static void job_function(void **known, const char *name)
+/* first: the one that the job would call; else NCCL's own. */
+static void find_function(void **known, const char *name, bool first)
 {
     static const char *const libnccl[] = {"libnccl.so.2", NULL};
-    void *f = __atomic_load_n(known, __ATOMIC_RELAXED);
-    if (!f && (f = hooked(name)))
+    static const struct gradsync_hook none;
+    const struct gradsync_hook *h = gradsync_hooks;
+    if (__atomic_load_n(known, __ATOMIC_RELAXED))
+        return;
+    while (h->name && strcmp(h->name, name))
+        h++;
+    h = h->name ? h : &none;
+    void *f = first ? function_before(name, h) : NULL;
+    f = f ? f : __atomic_load_n(&h->real, __ATOMIC_RELAXED);
+    if (f)
         __atomic_store_n(known, f, __ATOMIC_RELAXED);
-    if (!f)
+    else
         engine_real(known, libnccl, name, "no libnccl.so.2 is loaded");
 }
 
-static struct nccl job;
+/* NCCL's functions call each other, by their names; and a profiler's call those of NCCL. */
+static TLS unsigned in_nccl;
+static struct nccl job, inner;
 #define JOB(name)                                                                                  \
     __extension__({                                                                                \
-        job_function((void **)&job.name, "nccl" #name);                                            \
-        job.name;                                                                                  \
+        struct nccl *of_ = in_nccl > 1 ? &inner : &job;                                            \
+        find_function((void **)&of_->name, "nccl" #name, of_ == &job);                             \
+        of_->name;                                                                                 \
     })
 
-/* NCCL's functions call each other, by their names. */
-static TLS unsigned in_nccl;
 #define INSIDE_NCCL(call)                                                                          \
     __extension__({                                                                                \
         in_nccl++;                                                                                 \
@@ -162,7 +177,8 @@ struct gpu {
     stream_t stream; /* of the call at hand */
     size_t library;  /* whose calls are in the streams: 0: the job's, else the number of an arm */
     unsigned switches;
-    bool is_kept; /* there are no shadows but those of the arm that is kept */
+    bool is_known; /* the journal has what is called before NCCL */
+    bool is_kept;  /* there are no shadows but those of the arm that is kept */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -250,18 +266,25 @@ static struct gpu *gpu_of(comm_t comm)
     cuda_uuid(device, uuid, sizeof uuid);
     REAL(GetVersion, &version);
     g->device = device;
-    g->lane = lane_new("nccl", version, uuid);
+    const struct lane_clock clock = {
+        .ctx = g, .mark = mark, .passed = passed, .between_ns = between_ns};
+    g->lane = lane_new("nccl", version, uuid, cu ? &clock : NULL);
     if (!g->lane || (cu && cu->primary_context(&g->context, device))) {
         free(g);
         return NULL;
     }
-    if (cu)
-        lane_set_clock(g->lane,
-                       &(struct lane_clock){
-                           .ctx = g, .mark = mark, .passed = passed, .between_ns = between_ns});
     g->next = gpus;
     gpus = g;
     return g;
+}
+
+/* The object that has NCCL's AllReduce; first: the one that the job calls. */
+static const char *library_of_job(bool first)
+{
+    Dl_info info;
+    struct nccl *of = first ? &job : &inner;
+    find_function((void **)&of->AllReduce, "ncclAllReduce", first);
+    return dladdr(*(void **)&of->AllReduce, &info) ? info.dli_fname : "";
 }
 
 /* A communicator that the job has made, of two ranks or more. NULL: of fewer, or no memory. */
@@ -280,6 +303,10 @@ static struct comm *enter(comm_t handle, uint64_t name)
         free(c);
         return NULL;
     }
+    const char *first = library_of_job(true);
+    if (!g->is_known && strcmp(first, library_of_job(false)))
+        journal_line(lane_journal(g->lane), "{\"type\":\"before\",\"object\":\"%s\"}", first);
+    g->is_known = true;
     c->handle = handle;
     c->gpu = g;
     c->name = name;
@@ -316,13 +343,6 @@ static bool environment_of(size_t i)
     return set[n - 2];
 }
 
-static const char *library_of_job(void)
-{
-    Dl_info info;
-    JOB(AllReduce);
-    return dladdr(*(void **)&job.AllReduce, &info) ? info.dli_fname : NULL;
-}
-
 static void take_path(void *ctx, int rank, const char *answer)
 {
     (void)rank;
@@ -351,8 +371,8 @@ static bool load(size_t i)
         snprintf(why, sizeof why, "process %s did not copy the library in time", who);
     if (*shared == '-')
         strcpy(why, GAVE_UP); /* that process says why */
-    const char *path = arm->library ? arm->library : library_of_job();
-    if (!*why && path && environment_of(i))
+    const char *path = arm->library ? arm->library : library_of_job(false);
+    if (!*why && *path && environment_of(i))
         copies[i].library =
             copy_open(i, path, &copies[i].environment, shared, sizeof shared, why, sizeof why);
     if (first) {
@@ -857,11 +877,6 @@ static void forget(comm_t handle)
         if (gone->shadows[i])
             copies[i].f.CommAbort(gone->shadows[i]);
     free(gone);
-}
-
-int ncclCommFinalize(comm_t comm)
-{
-    return REAL(CommFinalize, comm);
 }
 
 int ncclCommDestroy(comm_t comm)

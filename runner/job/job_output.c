@@ -14,39 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-struct job_times {
-    struct watch_lines *known;
-    struct job_step *v;
-    size_t n;
-};
-
-struct job_times *job_times_new(void)
-{
-    struct job_times *t = xcalloc(1, sizeof *t);
-    t->known = watch_lines_new(NULL, NULL);
-    return t;
-}
-
 void job_times_free(struct job_times *t)
 {
-    watch_lines_free(t->known);
+    if (t->known)
+        watch_lines_free(t->known);
     free(t->v);
-    free(t);
-}
-
-void job_times_line(struct job_times *t, char *line, double at)
-{
-    watch_clean(line, strlen(line));
-    struct watch_values v = watch_lines_read(t->known, line);
-    t->n = v.restart ? 0 : t->n; /* it was loading until here */
-    if (v.step_s > 0)
-        APPEND(t->v, t->n) = (struct job_step){(uint64_t)llround(v.step_s * 1e9), at};
-}
-
-size_t job_times_get(const struct job_times *t, const struct job_step **steps)
-{
-    *steps = t->v;
-    return t->n;
 }
 
 #define HEAD_B (64 << 10) /* of the start of the output in the log, and as much of its end */
@@ -77,11 +49,18 @@ static void to_log(struct job_output *o, const char *line)
 
 /* ---- lines ---- */
 
-static double unix_time(void)
+static void take_times(struct job_times *t, char *line)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    watch_clean(line, strlen(line));
+    if (!t->known)
+        t->known = watch_lines_new(NULL, NULL);
+    struct watch_values v = watch_lines_read(t->known, line);
+    t->n = v.restart ? 0 : t->n; /* it was loading until here */
+    if (v.step_s > 0)
+        APPEND(t->v, t->n) = (struct job_step){(uint64_t)llround(v.step_s * 1e9),
+                                               (double)now.tv_sec + (double)now.tv_nsec * 1e-9};
 }
 
 /* Lines of dashes or digits alone give no reason. Bytes of UTF-8 count as letters. */
@@ -144,7 +123,7 @@ static void take_line(struct job_output *o)
         snprintf(o->error, sizeof o->error, "%s", from);
     o->advice = o->advice ? o->advice : advice_about(from);
     if (o->times)
-        job_times_line(o->times, line, unix_time());
+        take_times(o->times, line);
     text_clear(&o->line);
 }
 
@@ -160,12 +139,6 @@ void job_output_take(void *ctx, const char *bytes, size_t n)
         if ((end && !second) || o->line.len >= LINE_B)
             take_line(o);
     }
-}
-
-void job_output_meanwhile(void *ctx)
-{
-    const struct job_output *o = ctx;
-    job_watch_look(o->job);
 }
 
 void job_output_end(struct job_output *o)

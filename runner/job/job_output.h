@@ -7,7 +7,6 @@
 #pragma once
 
 #include "base/text.h"
-#include "job/job_watch.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,20 +18,19 @@ struct job_step {
     double at; /* Unix seconds at which its line came */
 };
 
-struct job_times;
-struct job_times *job_times_new(void); /* of the formats that `gradsync watch` knows */
+/* Of the formats that `gradsync watch` knows. */
+struct job_times {
+    struct watch_lines *known;
+    struct job_step *v;
+    size_t n;
+};
 void job_times_free(struct job_times *t);
-AUTO_POINTER(struct job_times, job_times_free)
-/* A terminated line, which may be changed. */
-void job_times_line(struct job_times *t, char *line, double at);
-size_t job_times_get(const struct job_times *t, const struct job_step **steps);
 
 /* ---- the output ---- */
 
 struct job_output {
     int log;
     struct job_times *times; /* NULL: not read */
-    struct job_watch *job;
     struct text line, tail;
     char before;             /* the byte taken last */
     size_t logged, left_out; /* bytes */
@@ -43,9 +41,8 @@ struct job_output {
     const char *advice;      /* about a known message of a launcher; NULL: there was none */
 };
 
-/* Hooks of job_guarded(): ctx is a struct job_output. */
+/* A hook of job_guarded(): ctx is a struct job_output. */
 void job_output_take(void *ctx, const char *bytes, size_t n);
-void job_output_meanwhile(void *ctx);
 /* The last, incomplete line; the end of what the log lacks. */
 void job_output_end(struct job_output *o);
 /* "; what to do", "; its first error: ...", "; its last line: ..." or "". The caller frees it. */

@@ -144,22 +144,6 @@ static void read_output(struct watcher *w)
     }
 }
 
-/* The first signal lets the command finish. */
-static void obey(struct watcher *w, struct job_ended *ended)
-{
-    interrupts_read(w->interrupts);
-    if (w->interrupts->count == w->obeyed)
-        return;
-    w->obeyed = w->interrupts->count;
-    if (w->obeyed > 1 || w->hooks->at_once) {
-        ended->stopped = true;
-        kill(w->guard, SIGTERM);
-    } else {
-        say("%s: waiting for the command to end; press Ctrl-C again to end it now",
-            strsignal(w->interrupts->last));
-    }
-}
-
 /* The guard was killed or stopped, and cannot end the job. */
 static void replace_guard(struct watcher *w, struct job_ended *ended)
 {
@@ -207,12 +191,15 @@ static void watch(struct watcher *w, double timeout_s, struct job_ended *ended)
                                {.fd = w->interrupts->fd, .events = POLLIN}};
         poll(fds, 2, 50);
         read_output(w);
-        if (w->hooks->meanwhile)
-            w->hooks->meanwhile(w->hooks->ctx);
-        obey(w, ended);
+        interrupts_read(w->interrupts);
+        if (w->interrupts->count != w->obeyed) {
+            w->obeyed = w->interrupts->count;
+            ended->stopped = true;
+            kill(w->guard, SIGTERM);
+        }
         bool asked = ended->hung || ended->stopped || ended->enough;
         if (!asked) {
-            ended->enough = w->hooks->enough && w->hooks->enough(w->hooks->ctx);
+            ended->enough = w->hooks->enough(w->hooks->ctx);
             ended->hung = !ended->enough && clock_now_s() > began + timeout_s;
             if (ended->enough || ended->hung) {
                 ended->halted = job_halted();
@@ -238,7 +225,7 @@ int job_guarded(const char *script, double timeout_s, struct interrupts *i,
     pid_t parent = getpid();
     *ended = (struct job_ended){0};
     if (pipe2(out, O_CLOEXEC))
-        return fail(GS_FAILED, "train: no pipe for the command: %s", strerror(errno));
+        return fail(GS_FAILED, "tune: no pipe for the command: %s", strerror(errno));
     struct watcher w = {.out = out[0], .interrupts = i, .obeyed = i->count, .hooks = hooks};
     family_adopt(&w.family);
     job_memory_begin(&w.memory);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs a user's command to its end: guarded, with a deadline, or in front of the user's terminal.
+ * Runs a user's command to its end, guarded and with a deadline.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 struct job_ended {
     int status;   /* exit code; 128 and the signal that ended the shell */
     bool hung;    /* it was ended at its deadline */
-    bool stopped; /* it was ended because of a second signal to gradsync */
+    bool stopped; /* it was ended because of a signal to gradsync */
     bool enough;  /* it was ended because the caller has enough */
     bool lost;    /* its guard was killed or stopped, so it was ended */
     pid_t halted; /* a process of it that was stopped (SIGSTOP) when it was ended; 0: none */
@@ -21,9 +21,8 @@ struct job_ended {
 
 struct job_hooks {
     void (*take)(void *ctx, const char *bytes, size_t n); /* the output as it comes */
-    void (*meanwhile)(void *ctx); /* often, while the command runs; or NULL */
-    bool (*enough)(void *ctx);    /* the same; once it is true, the command is ended; or NULL */
-    bool at_once;                 /* the first signal ends the command */
+    bool (*enough)(
+        void *ctx); /* often, while the command runs; once it is true, the command is ended */
     void *ctx;
 };
 
@@ -31,9 +30,9 @@ struct job_hooks {
  * subreaper of whatever the command starts, and ends all of it: at the deadline, when the shell has
  * ended, and when gradsync itself is killed. All processes get SIGTERM, and SIGKILL only if one is left
  * after ten seconds. Then the guard removes what the job left in shared memory. If the guard itself is killed or
- * stopped, gradsync ends the job at once. The command has a session of its own and no terminal; its
- * stdin is /dev/null, and its stderr goes where its stdout goes. The first signal to gradsync lets the
- * command finish. GS_OK, or GS_FAILED, reported: no process can be made. */
+ * stopped, gradsync ends the job at once, as it does on a signal. The command has a session of its own and no
+ * terminal; its stdin is /dev/null, and its stderr goes where its stdout goes. GS_OK, or GS_FAILED, reported: no process
+ * can be made. */
 int job_guarded(const char *script, double timeout_s, struct interrupts *i,
                 const struct job_hooks *hooks, struct job_ended *ended);
 

@@ -197,6 +197,8 @@ static void read_line(struct reader *f, const json_t *o, bool *made)
         read_comm(f, o);
     } else if (!strcmp(type, "made")) {
         read_made(f, o, made);
+    } else if (!strcmp(type, "before")) {
+        copy_text(j->before, sizeof j->before, o, "object");
     } else if (!strcmp(type, "captured")) {
         j->captured = true;
     } else if (!f->joined) {
@@ -343,15 +345,16 @@ char *journals_why(const struct journals *j)
     if (!j->step && j->ended && !j->calls)
         return xstrdup(
             "it makes no collectives on two ranks or more; sends and receives are never left out");
-    if (!j->step && j->calls)
+    if (!j->step && (j->calls || j->seen.calls))
         return xstrfmt("it has no steps: the sequence of its %lld collectives did not repeat",
-                       (long long)j->calls);
+                       (long long)(j->calls ? j->calls : j->seen.calls));
     if (!j->step)
-        return xstrdup(
-            "no step was found: it makes no collectives, or their sequence did not repeat");
+        return xstrdup("no step was found: it makes no collectives");
     if (j->found < j->ranks)
         return xstrfmt("%lld of %lld ranks found no step: the ranks make other collectives",
                        (long long)(j->ranks - j->found), (long long)j->ranks);
+    if (strstr(j->why, "the ranks"))
+        return xstrdup(j->why);
     return xstrfmt("it has no steps that last: a sequence of %lld collective%s repeated for a "
                    "while, but no visit of "
                    "some steps was complete%s%s; %lld were interrupted by other collectives",

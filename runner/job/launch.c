@@ -13,12 +13,14 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -52,9 +54,13 @@ int command_find(const char *program)
     if ((found && *program) || strpbrk(program, "= "))
         return GS_OK;
     if (!strchr(program, '/'))
-        return fail(GS_USAGE, "tune: '%s': no such command in PATH", program);
+        return fail(GS_USAGE,
+                    "tune: '%s': no such command in PATH: check the spelling, or give its path",
+                    program);
     return access(program, X_OK)
-               ? fail(GS_USAGE, "tune: '%s' cannot be run: %s", program, strerror(errno))
+               ? fail(GS_USAGE, "tune: '%s' cannot be run: %s: %s", program, strerror(errno),
+                      errno == EACCES ? "see whether it is executable (chmod +x)"
+                                      : "check its path")
                : GS_OK;
 }
 
@@ -108,7 +114,6 @@ bool command_sets(const char *command, const char *name)
 /* A switch of PyTorch may change how many collectives a step has, and by so much its bytes. A job that
  * logs with a collective after every tenth step must not be taken for one whose step is ten times as long. */
 #define BYTES_LEAST 0.6
-#define BYTES_LEAST_LOSSY 0.3
 #define BYTES_MOST 1.75
 
 /* The engine's config (plugins/engine/engine.h). */
@@ -127,8 +132,8 @@ static bool write_config(const struct launch *l, const struct tune_setting *set)
     if (j->calls && !set->torch.n)
         text_addf(&t, "calls = %lld\n", (long long)j->calls);
     else if (j->bytes)
-        text_addf(&t, "bytes_least = %.0f\nbytes_most = %.0f\n",
-                  (set->lossy ? BYTES_LEAST_LOSSY : BYTES_LEAST) * bytes, BYTES_MOST * bytes);
+        text_addf(&t, "bytes_least = %.0f\nbytes_most = %.0f\n", BYTES_LEAST * bytes,
+                  BYTES_MOST * bytes);
     text_add(&t, l->arms ? l->arms : "");
     return !mkdir(agree, 0777) && files_write_new(path, t.s, 0666);
 }
@@ -147,14 +152,6 @@ static void add_first(struct text *t, struct words *names, const char *name, con
     add_export(t, names, name, both);
 }
 
-/* From glibc 2.35 on, an audit object does not make every call slow. */
-static bool may_audit(void)
-{
-    int major = 0, minor = 0;
-    sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor);
-    return major > 2 || (major == 2 && minor >= 35);
-}
-
 static void add_tools(struct text *t, struct words *names, const struct launch *l,
                       const struct tune_setting *set)
 {
@@ -166,7 +163,9 @@ static void add_tools(struct text *t, struct words *names, const struct launch *
         add_first(t, names, "LD_PRELOAD", objects);
         if (!words_has(names, LAUNCH_PART))
             add_export(t, names, "GRADSYNC_ENGINE", config);
-        if (j->audit && may_audit())
+        int major = 0, minor = 0;
+        sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor);
+        if (j->audit && (major > 2 || minor >= 35)) /* before, it makes every call slow */
             add_first(t, names, "LD_AUDIT", j->audit);
     }
     if (j->python) {
@@ -286,6 +285,47 @@ static void read_torch(struct launched *r, const char *line)
         snprintf(r->torch_changed, sizeof r->torch_changed, "%s", line + 8);
 }
 
+static bool file_holds(const char *path, const char *bytes)
+{
+    struct stat s;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    void *at = fd >= 0 && !fstat(fd, &s) && s.st_size
+                   ? mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
+                   : MAP_FAILED;
+    bool holds = at != MAP_FAILED && memmem(at, (size_t)s.st_size, bytes, strlen(bytes));
+    if (at != MAP_FAILED)
+        munmap(at, (size_t)s.st_size);
+    if (fd >= 0)
+        close(fd);
+    return holds;
+}
+
+/* Of a process of this host without libnccl, which writes NCCL's log (nccl.HOST.PID): the file that has NCCL. */
+static void find_holder(struct launched *r, const char *log)
+{
+    char host[64] = "";
+    gethostname(host, sizeof host - 1);
+    AUTO_FREE char *prefix = xstrfmt("nccl.%s.", host), *line = NULL;
+    AUTO_WORDS struct words files = {0};
+    size_t cap = 0;
+    if (strncmp(log, prefix, strlen(prefix)))
+        return;
+    AUTO_FREE char *maps = xstrfmt("/proc/%s/maps", log + strlen(prefix));
+    AUTO_FCLOSE FILE *in = fopen(maps, "re");
+    while (in && getline(&line, &cap, in) > 0) {
+        char *path = strchr(line, '/');
+        if (path && strstr(path, "libnccl"))
+            return;
+        if (!path || !strstr(line, " r-xp ") || strstr(path, JOB_OBJECT))
+            continue;
+        path[strcspn(path, "\n")] = '\0';
+        words_add_once(&files, path);
+    }
+    for (size_t i = 0; i < files.n && !*r->holder; i++)
+        if (file_holds(files.v[i], "NCCL_DEBUG_FILE"))
+            snprintf(r->holder, sizeof r->holder, "%s", files.v[i]);
+}
+
 /* Every line of the files of this pattern. */
 static void read_files(struct launch *l, const char *pattern,
                        void (*take)(struct launched *, const char *))
@@ -299,6 +339,8 @@ static void read_files(struct launch *l, const char *pattern,
             continue;
         for (char *rest = t.s, *line; (line = strsep(&rest, "\n"));)
             take(l->r, line);
+        if (take == read_link && !l->r->journals.files && !*l->r->holder)
+            find_holder(l->r, names.v[i]);
     }
 }
 
@@ -322,9 +364,9 @@ static double median_s(const struct launched *r)
 /* Steps as the lines have them; true: they are enough to be measured by. */
 static bool read_lines(struct launch *l)
 {
-    const struct job_step *steps;
+    const struct job_step *steps = l->times->v;
     struct launched *r = l->r;
-    size_t n = job_times_get(l->times, &steps);
+    size_t n = l->times->n;
     double each = steps_of_line(steps, n);
     r->n = 0;
     for (size_t i = (size_t)ceil(LINE_STEPS_WARM / each); i < n; i++)
@@ -372,6 +414,7 @@ static bool is_over(void *ctx)
 {
     struct launch *l = ctx;
     double now = clock_now_s();
+    job_watch_look(l->r->watch);
     if (now < l->look_at)
         return false;
     read_all(l);
@@ -380,24 +423,32 @@ static bool is_over(void *ctx)
     return over;
 }
 
-void launch_arms(const struct launch *l, const char *arms)
+#define FULL_S 3.0
+
+bool launch_is_full(struct launch *l)
 {
-    AUTO_FREE char *path = xstrfmt("%s/arms", l->folder);
-    if (!files_replace(path, arms, 0666))
-        fail_file(path, "written", errno);
+    static const char some[16384];
+    if (clock_now_s() < l->full_at)
+        return false;
+    l->full_at = clock_now_s() + FULL_S;
+    AUTO_FREE char *path = xstrfmt("%s/room", l->folder);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool full = fd < 0 || write(fd, some, sizeof some) != (ssize_t)sizeof some;
+    int error = errno;
+    full = (fd >= 0 && close(fd)) || full;
+    unlink(path);
+    if (!full)
+        return false;
+    l->r->kind = "failed";
+    snprintf(l->r->why, sizeof l->r->why, "%s cannot be written to: %s", l->job->out,
+             strerror(error));
+    return true;
 }
 
-void launch_decide(const struct launch *l, const char *arm)
+void launch_tell(const struct launch *l, const char *what, const char *text)
 {
-    AUTO_FREE char *path = xstrfmt("%s/keep", l->folder);
-    if (!files_replace(path, arm, 0666))
-        fail_file(path, "written", errno);
-}
-
-void launch_leave(const struct launch *l, const char *arms)
-{
-    AUTO_FREE char *path = xstrfmt("%s/leave", l->folder);
-    if (!files_replace(path, arms, 0666))
+    AUTO_FREE char *path = xstrfmt("%s/%s", l->folder, what);
+    if (!files_replace(path, text, 0666))
         fail_file(path, "written", errno);
 }
 
@@ -424,6 +475,8 @@ char *launch_unseen(const struct launch_job *job, const struct launched *r)
         return xstrdup(
             "the command sets LD_PRELOAD itself, so gradsync's object is not in the job: "
             "set it in front of gradsync");
+    if (!r->journals.files && *r->holder)
+        return xstrfmt("NCCL is linked statically into %s, so its calls are not seen", r->holder);
     return r->gloo ? xstrdup("its DDP uses Gloo, whose collectives gradsync does not see")
                    : journals_why(&r->journals);
 }
@@ -450,6 +503,8 @@ static void judge(struct launch *l, const struct job_ended *e)
     if (r->kind && !e->hung &&
         l->output.advice) /* the code is the launcher's own, not of a signal */
         snprintf(why, sizeof why, "exit code %d", e->status);
+    if (e->hung && r->journals.seen.calls) /* it ran */
+        r->kind = "failed";
     if (e->hung)
         snprintf(r->why, sizeof r->why, "no step was measured in %s: %s; ended%s",
                  HUMAN_TIME(e->took_s), nothing, reason);
@@ -482,8 +537,10 @@ static void watch_job(struct launch *l, int job)
     bool decided = false;
     struct pollfd end = {.fd = job, .events = POLLIN};
     while (poll(&end, 1, 400) == 0) {
-        job_watch_look(l->r->watch);
-        decided = decided || is_over(l);
+        if (decided)
+            job_watch_look(l->r->watch);
+        else
+            decided = is_over(l);
     }
     read_all(l);
     l->r->took_s = clock_now_s() - l->began;
@@ -491,10 +548,10 @@ static void watch_job(struct launch *l, int job)
 
 int launch_keep(struct launch *l, const struct tune_setting *set, struct launched *r)
 {
-    AUTO(job_times_free_of) struct job_times *times = job_times_new();
+    struct job_times times = {0}; /* its lines are not read */
     *r = (struct launched){.watch = job_watch_new(), .step_s = NAN};
     l->r = r;
-    l->times = times;
+    l->times = &times;
     l->began = clock_now_s();
     CHECK(make_folder(l));
     if (!write_config(l, set))
@@ -515,17 +572,13 @@ int launch_keep(struct launch *l, const struct tune_setting *set, struct launche
 
 int launch_run(struct launch *l, const struct tune_setting *set, struct launched *r)
 {
-    const struct job_hooks hooks = {.take = job_output_take,
-                                    .meanwhile = job_output_meanwhile,
-                                    .enough = is_over,
-                                    .at_once = true,
-                                    .ctx = l};
+    const struct job_hooks hooks = {.take = job_output_take, .enough = is_over, .ctx = l};
     struct job_ended e = {0};
     *r = (struct launched){.watch = job_watch_new(), .step_s = NAN};
-    AUTO(job_times_free_of) struct job_times *times = job_times_new();
+    AUTO(job_times_free) struct job_times times = {0};
     l->r = r;
-    l->times = times;
-    l->output = (struct job_output){.log = l->job->log, .times = times, .job = r->watch};
+    l->times = &times;
+    l->output = (struct job_output){.log = l->job->log, .times = &times};
     l->began = clock_now_s();
     l->look_at = l->began + LOOK_S;
     int code = make_folder(l);

@@ -63,6 +63,7 @@ struct launched {
     char why[700];
     char crash[400]; /* how it ended by itself; "": well, or it was ended */
     bool stopped;    /* by a signal */
+    char holder[300]; /* the file into which NCCL is linked statically; "": none is known */
     bool gloo;       /* DDP made some steps over Gloo, which nothing sees */
 };
 
@@ -70,7 +71,7 @@ struct launch {
     struct job_output output; /* the first member: the context of hooks */
     const struct launch_job *job;
     /* What the caller wants. */
-    const char *arms; /* for the engine; NULL: they come later (launch_arms) */
+    const char *arms; /* for the engine; NULL: they come later (launch_tell) */
     double visit_ms;
     long seed;
     double timeout_s;
@@ -86,7 +87,7 @@ struct launch {
     struct job_times *times;
     char *folder;
     int lock;
-    double began, look_at;
+    double began, look_at, full_at; /* full_at: when to see next whether there is room */
 };
 
 /* GS_OK, also if the command failed, or reported: nothing can be started. */
@@ -95,12 +96,11 @@ int launch_run(struct launch *l, const struct tune_setting *s, struct launched *
  * command has ended, in a process of its own, which watches the engine: GS_OK; or, in this process, reported: nothing
  * can be started. */
 int launch_keep(struct launch *l, const struct tune_setting *s, struct launched *r);
-/* Of launch_keep: the arm by which all calls go from now on. */
-void launch_decide(const struct launch *l, const char *arm);
-/* Gives the engine its arms. */
-void launch_arms(const struct launch *l, const char *arms);
-/* Arms that are not to be visited any more: all of them, separated by blanks. */
-void launch_leave(const struct launch *l, const char *arms);
+/* Writes a file that the engine reads: its "arms"; "leave", IDs of all arms that are not to be visited any more, separated
+ * by blanks; "keep", the ID of the arm by which all calls go from now on. */
+void launch_tell(const struct launch *l, const char *what, const char *text);
+/* True: ranks cannot write what they measure; r->kind and r->why say so. */
+bool launch_is_full(struct launch *l);
 /* Why it has no visit. The caller frees it. */
 char *launch_unseen(const struct launch_job *job, const struct launched *r);
 void launched_free(struct launched *r);

@@ -36,9 +36,9 @@ static size_t differences(double *x, const struct visits *all, int launch, const
     size_t n = 0;
     for (size_t i = 0; i < all->n; i++) {
         const struct visit *v = &all->v[i];
-        if (v->launch != launch || v->copy || strcmp(v->arm, a))
+        if ((launch != ANY_LAUNCH && v->launch != launch) || v->copy || strcmp(v->arm, a))
             continue;
-        double d = log(visit_step_s(v)) - log_s(all, launch, v->block, b);
+        double d = log(visit_step_s(v)) - log_s(all, v->launch, v->block, b);
         if (!isnan(d))
             x[n++] = d;
     }
@@ -83,10 +83,10 @@ struct effect arm_effect(const struct visits *all, int launch, const char *arm)
     return median_of(x, differences(x, all, launch, arm, NULL));
 }
 
-struct effect arm_difference(const struct visits *all, int launch, const char *a, const char *b)
+struct effect arm_difference(const struct visits *all, const char *a, const char *b)
 {
     AUTO_FREE double *x = xcalloc(all->n + 1, sizeof *x);
-    return mean_of(x, differences(x, all, launch, a, b));
+    return mean_of(x, differences(x, all, ANY_LAUNCH, a, b));
 }
 
 /* ---- the price of a launch ---- */
@@ -147,6 +147,17 @@ static bool left_out(const struct visits *all)
     return false;
 }
 
+/* x: logarithms of the step without communication against that of the job as it is, by launch; step: of the latter. */
+static void put_launches(struct price_answer *a, const double *x, const double *step, size_t n)
+{
+    struct effect e = mean_of(x, n);
+    a->none = shorter(&e);
+    a->noise = (a->none.hi - a->none.lo) / 2;
+    a->step_s = exp(stats_mean(step, n));
+    a->launches = (int)n;
+    a->known = true;
+}
+
 /* Of several launches, as a recording of one job has them. */
 static void price_over_launches(struct price_answer *a, const struct visits *all)
 {
@@ -162,14 +173,9 @@ static void price_over_launches(struct price_answer *a, const struct visits *all
         x[n] = e;
         step[n++] = log(step_of(all, launch));
     }
-    if (n < 2)
-        return;
-    struct effect e = mean_of(x, n);
-    a->none = shorter(&e);
-    a->noise = (a->none.hi - a->none.lo) / 2;
-    a->step_s = exp(stats_mean(step, n));
-    a->launches = (int)n;
-    a->known = left_out(all);
+    if (n >= 2)
+        put_launches(a, x, step, n);
+    a->known = n >= 2 ? left_out(all) : a->known;
 }
 
 bool price_from(struct price_answer *a, const struct visits *all)
@@ -258,33 +264,23 @@ static void take_pair(void *ctx, int launch, const char *label, int copy, double
 static int price_of_pairs(struct price_answer *a, const char *dir)
 {
     struct pairs p = {0};
-    int code = job_recording_read(dir, take_pair, &p), n = 0;
-    double sum = 0, squares = 0, with = 0;
+    int code = job_recording_read(dir, take_pair, &p);
+    AUTO_FREE double *x = xcalloc(p.n + 1, sizeof *x), *with = xcalloc(p.n + 1, sizeof *with);
+    size_t n = 0;
     for (size_t i = 0; i < p.n; i++) {
-        double x = p.log_s[i][1] - p.log_s[i][0];
-        if (isnan(x))
-            continue;
-        n++;
-        sum += x;
-        squares += x * x;
-        with += p.log_s[i][0];
+        with[n] = p.log_s[i][0];
+        x[n] = p.log_s[i][1] - p.log_s[i][0];
+        n += isnan(x[n]) ? 0 : 1;
     }
     free(p.log_s);
+    a->half = a->waiting = (struct price_share){NAN, NAN, NAN};
     snprintf(a->why, sizeof a->why,
-             "%d of the launches with and without communication are whole; "
+             "%zu of the launches with and without communication are whole; "
              "2 or more are needed",
              n);
-    if (code || n < 2)
-        return code;
-    double mean = sum / n, sd = sqrt(fmax(0, squares - n * mean * mean) / (n - 1));
-    double half = student_quantile(0.025, n - 1) * sd / sqrt(n);
-    a->none = (struct price_share){-expm1(mean), -expm1(mean + half), -expm1(mean - half)};
-    a->half = a->waiting = (struct price_share){NAN, NAN, NAN};
-    a->noise = (a->none.hi - a->none.lo) / 2;
-    a->step_s = exp(with / n);
-    a->launches = n;
-    a->known = true;
-    return GS_OK;
+    if (!code && n >= 2)
+        put_launches(a, x, with, n);
+    return code;
 }
 
 int price_read(struct price_answer *a, const char *dir)

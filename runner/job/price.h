@@ -18,9 +18,10 @@
 
 /* The median over the blocks of a launch that have both (launches: how many), against the mean of both visits of auto,
  * and the interval of its order statistics. */
+#define ANY_LAUNCH (-1)
 struct effect arm_effect(const struct visits *all, int launch, const char *arm);
-/* The mean over these blocks of arm a against arm b, and Student's t; b NULL: against auto. */
-struct effect arm_difference(const struct visits *all, int launch, const char *a, const char *b);
+/* The mean over the blocks of all launches of arm a against arm b, and Student's t; b NULL: against auto. */
+struct effect arm_difference(const struct visits *all, const char *a, const char *b);
 
 /* ---- the price ---- */
 
@@ -52,8 +53,6 @@ struct price_answer {
 bool price_from(struct price_answer *a, const struct visits *all);
 /* Is the interval of a launch narrow enough to end the job? */
 bool price_enough(const struct price_answer *a);
-#define PRICE_NOTHING                                                                              \
-    "no collective of the step has 64 KiB or more; smaller ones are never left out"
 #define PRICE_OF_ONE "The interval is that of one launch; another launch can differ by more."
 /* What `tune` and `compare` print of it; the caller frees. */
 char *price_sentence(const struct price_answer *a);

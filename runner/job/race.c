@@ -130,27 +130,10 @@ size_t race_left(const struct race *r)
     return n;
 }
 
-size_t race_order(const struct race *r, size_t *order)
-{
-    size_t n = 0;
-    for (size_t i = 1; i < r->n; i++)
-        if (r->v[i].n && !r->v[i].failed) {
-            size_t k = n++;
-            for (; k && r->v[order[k - 1]].effect > r->v[i].effect; k--)
-                order[k] = order[k - 1];
-            order[k] = i;
-        }
-    return n;
-}
-
 size_t race_best_open(const struct race *r)
 {
-    AUTO_FREE size_t *order = xcalloc(r->n + 1, sizeof *order);
-    size_t n = race_order(r, order);
-    for (size_t k = 0; k < n; k++)
-        if (!r->v[order[k]].out && r->v[order[k]].lo < log1p(-r->worth))
-            return order[k];
-    return 0;
+    size_t best = shortest(r);
+    return best && r->v[best].lo < log1p(-r->worth) ? best : 0;
 }
 
 /* ---- the winner ---- */

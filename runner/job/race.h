@@ -49,9 +49,7 @@ void race_failed(struct race *r, size_t entry);
 /* Computes effects and intervals; drops losers. */
 void race_judge(struct race *r);
 size_t race_left(const struct race *r); /* entries that are in, without the baseline */
-/* Entries that were measured and did not fail, by their effect; returns how many. order: for r->n. */
-size_t race_order(const struct race *r, size_t *order);
-/* The first of these that is in and may be shorter than the baseline by `worth`; 0: none. */
+/* The shortest that is in, if it may be shorter than the baseline by `worth`; 0: none. */
 size_t race_best_open(const struct race *r);
 /* Of the entries that are in and look shorter than the baseline by `worth` the shortest, or among
  * those that cannot be told from it the one that changes least. 0: none looks so. */

@@ -66,16 +66,15 @@ struct tune {
     struct words inside_names; /* variables that the program sets */
     struct words hung; /* arms in which the job hung: labels of settings, or none, one, half */
     size_t winner, tried;
-    size_t joined_at; /* settings from here on are unions */
     size_t proof_launches;
     struct text uncounted; /* launches of the proof that do not count, and why */
-    size_t unpriced;       /* launches of the job as it is without a price of their own */
     long price_launches;   /* launches of the recording of the price */
     struct effect proof;   /* as compare prints it */
     double floor;          /* of the proof */
     char *shown;           /* the stage that was printed last */
     bool proven, raced;
     bool stopped, priced, captured, trusted; /* trusted: copies change nothing by themselves */
+    bool control_known;                      /* whether they are to be trusted */
 };
 
 static double left_s(const struct tune *t)
@@ -130,7 +129,6 @@ static const struct state_member members[] = {
     {"ranks", STATE_WIDE, 0, 1 << 24, AT(ranks)},
     {"nodes", STATE_WIDE, 0, 1 << 24, AT(nodes)},
     {"winner", STATE_WIDE, 0, SETTINGS_MOST, AT(winner)},
-    {"joined_at", STATE_WIDE, 0, SETTINGS_MOST, AT(joined_at)},
     {"priced", STATE_FLAG, 0, 0, AT(priced)},
     {"captured", STATE_FLAG, 0, 0, AT(captured)},
     {"trusted", STATE_FLAG, 0, 0, AT(trusted)},
@@ -140,9 +138,7 @@ static const struct state_member members[] = {
     {"price_launches", STATE_WIDE, 0, 1000, AT(price_launches)},
     {"seed", STATE_WIDE, 0, 0x1p63, AT(o.seed.value)},
     {"launches", STATE_WIDE, 2, 99, AT(o.proofs.value)},
-    {"lossy", STATE_FLAG, 0, 0, AT(o.lossy)},
     {"no_price", STATE_FLAG, 0, 0, AT(o.no_price)},
-    {"emit", STATE_TEXT, 0, 0, AT(o.emit)},
     {"platform", STATE_TEXT, 0, 0, AT(o.platform)},
     {"only", STATE_TEXT, 0, 0, AT(o.only)},
     {"candidates", STATE_TEXT, 0, 0, AT(o.candidates)},
@@ -206,7 +202,7 @@ static int write_state(const struct tune *t)
 {
     json_t *settings = json_array(), *changes = json_array();
     for (size_t i = 1; i < t->set.n; i++) {
-        AUTO_FREE char *apply = tune_setting_apply(&t->set.v[i]);
+        AUTO_FREE char *apply = tune_setting_apply(&t->set.v[i], " ");
         json_array_append_new(settings, json_text(apply));
         json_array_append_new(changes, json_text(t->set.v[i].changes));
     }
@@ -266,12 +262,14 @@ static bool waits_for_stopped(struct launch *l, double now)
     return true;
 }
 
-/* A job that completes no visit any more hangs. It had longer to begin. */
+/* A job that completes no visit any more hangs. It had longer to begin. Ranks that cannot write look the same. */
 static bool hangs(struct launch *l)
 {
     struct launched *r = l->r;
     const struct visits *all = &r->journals.visits;
     double now = clock_now_s();
+    if (launch_is_full(l))
+        return true;
     if (!r->journals.begun)
         return waits_for_stopped(l, now);
     if (all->n != r->progress || r->progress_at <= 0) {
@@ -318,6 +316,8 @@ static bool leave_hung(struct tune *t, const struct launched *r)
         say("tune: the job %s where communication is left out (%s): %s", did, turn, why);
     } else {
         words_add_once(&t->hung, label);
+        if (i)
+            t->inside[i].dead = true;
         if (i)
             say("tune: %s: the job %s: %s", label, did, why);
         else
@@ -434,20 +434,22 @@ static int begin_launch(struct tune *t, struct job_recording *b)
     return job_recording_begin(b);
 }
 
-/* The visits of a launch of the job as it is, as another launch of the price. */
-static int record_visits(struct tune *t, const struct launched *r)
+/* The visits of a launch, as another launch of the price. */
+static int record_visits(struct tune *t, const struct launched *r, bool whole)
 {
-    if (!visits_have(&r->journals.visits, "none")) {
-        t->unpriced += takes_price(t);
-        return GS_OK;
-    }
     if (!t->price_dir)
         CHECK(record_make_run(t->o.out, t->o.platform, JOB_TRIAL, "", &t->price_dir));
     const struct job_source s = source_of(t, t->price_dir, (int)++t->price_launches);
-    CHECK(job_recording_trial(&r->journals, &s, r->watch, true));
+    CHECK(job_recording_trial(&r->journals, &s, r->watch, whole));
     CHECK(manifest_write(t->price_dir));
     CHECK(price_read(&t->price, t->price_dir));
     return write_state(t);
+}
+
+/* Of a launch of the job as it is; it may have ended before it had a price. */
+static int record_price(struct tune *t, const struct launched *r)
+{
+    return visits_have(&r->journals.visits, "none") ? record_visits(t, r, true) : GS_OK;
 }
 
 /* ---- the first launch: the step, the price, and settings inside the job ---- */
@@ -477,9 +479,8 @@ static bool is_inside_name(const struct tune *t, const struct tune_setting *s)
 
 static int make_settings(struct tune *t, const struct words *set_inside)
 {
-    const struct tune_request q = {t->o.candidates, t->o.arms, t->o.launches,
-                                   t->o.library,    t->o.only, t->o.lossy,
-                                   t->nccl,         t->torch,  t->nodes};
+    const struct tune_request q = {t->o.candidates, t->o.arms, t->o.launches, t->o.library,
+                                   t->o.only,       t->nccl,   t->torch,      t->nodes};
     CHECK(tune_settings_make(&t->set, &q, t->link));
     for (size_t i = 0; set_inside && i < set_inside->n && !q.arms && !q.launches; i++) {
         const char *word = set_inside->v[i];
@@ -489,7 +490,6 @@ static int make_settings(struct tune *t, const struct words *set_inside)
         tune_settings_add(&t->set, apply, "a variable that the program sets is left out");
         words_add_once(&t->inside_names, name);
     }
-    t->joined_at = t->set.n;
     t->inside = xcalloc(t->set.n + 1, sizeof *t->inside);
     size_t arms = 0;
     for (size_t i = 1; i < t->set.n; i++) {
@@ -517,29 +517,39 @@ static int make_settings(struct tune *t, const struct words *set_inside)
 struct first {
     struct tune *t;
     char *left; /* arms that have left */
-    bool arms_told, told, time_told, price_told, price_done, settings_done;
-    bool control_told;
+    bool arms_told, told, time_told, hurried, price_told, price_done, settings_done;
     double made_at, unseen_at;
     int code;
 };
 
-static char *arms_text(const struct tune *t)
+static bool is_open(const struct tune *t, size_t i)
+{
+    return t->inside[i].is && !t->inside[i].out && !t->inside[i].dead;
+}
+
+static size_t count_open(const struct tune *t)
+{
+    size_t n = 0;
+    for (size_t i = 1; i < t->set.n; i++)
+        n += is_open(t, i);
+    return n;
+}
+
+/* n_parts: of the arms of a price. */
+static char *arms_text(const struct tune *t, size_t n_parts)
 {
     struct text text = {0};
     text_add(&text, AUTO_ARM);
-    for (size_t i = 0; i < COUNT(parts) && !t->o.no_price; i++)
+    for (size_t i = 0; i < n_parts && !t->o.no_price; i++)
         if (!words_has(&t->hung, parts[i]))
             text_addf(&text, "arm %s\npart %s\n", parts[i], parts[i]);
-    bool any = false;
-    for (size_t i = 1; i < t->set.n; i++)
-        any = any || t->inside[i].is;
-    if (any)
+    if (count_open(t) && !t->control_known)
         text_add(&text, t->link == TUNE_MPI ? "arm control\nmpi coll_tuned_allreduce_algorithm=0\n"
                                             : "arm control\ncopy\n");
     for (size_t i = 1; i < t->set.n; i++) {
         char id[32];
         snprintf(id, sizeof id, "s%zu", i);
-        if (t->inside[i].is)
+        if (is_open(t, i))
             tune_setting_arm(&text, id, &t->set.v[i], t->link);
     }
     return text.s;
@@ -561,12 +571,12 @@ static void give_arms(struct first *f, struct launch *l)
     t->torch = l->r->torch;
     t->nodes = j->hosts;
     f->code = make_settings(t, &l->r->set_inside);
-    AUTO_FREE char *arms = f->code ? xstrdup(AUTO_ARM) : arms_text(t);
+    AUTO_FREE char *arms = f->code ? xstrdup(AUTO_ARM) : arms_text(t, COUNT(parts));
     end_progress();
     if (!t->o.no_price)
         say("tune: this launch is thrown away: where communication is left out, its results are "
             "worthless");
-    launch_arms(l, arms);
+    launch_tell(l, "arms", arms);
     f->arms_told = true;
 }
 
@@ -646,7 +656,7 @@ static void announce(struct first *f, struct launch *l)
 {
     struct tune *t = f->t;
     const struct launched *r = l->r;
-    size_t arms = 0, kept = 0;
+    size_t arms, kept;
     double visit = (double)r->journals.visit_steps * r->step_s;
     double time = left_s(t) - fmin(reserve_s(t, r), left_s(t) / 2);
     f->told = true;
@@ -657,8 +667,11 @@ static void announce(struct first *f, struct launch *l)
         t->line_s > 0 ? fmax(1, t->line_s / r->step_s) : 1; /* a visit may have periods of a step */
     say_step(f, r);
     leave_what_cannot_act(f, &r->journals);
-    for (size_t i = 1; i < t->set.n; i++)
-        arms += t->inside[i].is && !t->inside[i].out;
+    arms = count_open(t);
+    if (arms && *r->journals.before)
+        say("tune: the job calls %s before NCCL; it is called as always, but not where a copy of "
+            "NCCL is visited",
+            r->journals.before);
     bool prices = has_price(t);
     /* The first block has begun with all arms. */
     double begun = 2 + (prices ? 3 : 0) + (arms ? 1 : 0) + (double)arms;
@@ -675,8 +688,7 @@ static void announce(struct first *f, struct launch *l)
             t->inside[i].out = t->inside[i].untried = true;
             whole -= later;
         }
-    for (size_t i = 1; i < t->set.n; i++)
-        kept += t->inside[i].is && !t->inside[i].out;
+    kept = count_open(t);
     if (!kept) {
         leave(f, "control");
         whole -= arms ? later : 0;
@@ -689,7 +701,7 @@ static void announce(struct first *f, struct launch *l)
         say("tune: %zu of %zu settings can be compared in the time: use more --minutes, or --only",
             kept, arms);
     if (f->left)
-        launch_leave(l, f->left);
+        launch_tell(l, "leave", f->left);
 }
 
 /* Short steps: once two blocks are over, since arms are not equally long, and blocks vary. Losers leave
@@ -708,26 +720,39 @@ static void tell_time(struct first *f, const struct visits *all)
         HUMAN_TIME((BLOCKS_MIN - 0.5) * (began[2] - began[0]) / 2));
 }
 
-static double tolerance(const struct tune *t)
+/* Other programs may have made the blocks longer than was announced. Then the price goes first. */
+static void make_room(struct first *f, const struct visits *all)
 {
-    return t->link == TUNE_SOCKET || t->link == TUNE_MPI ? 0.03 : 0.01;
+    struct tune *t = f->t;
+    size_t blocks = blocks_of(all);
+    double took = all->v[all->n - 1].at - all->v[0].at;
+    if (f->price_done || f->hurried || !has_price(t) || !blocks || blocks >= BLOCKS_MIN ||
+        took / (double)blocks * (double)(BLOCKS_MIN - blocks) < left_s(t))
+        return;
+    f->hurried = true;
+    leave(f, "half");
+    leave(f, "one");
+    leave(f, "control");
+    for (size_t i = 1; i < t->set.n; i++)
+        if (is_open(t, i))
+            t->inside[i].out = t->inside[i].untried = true;
+    end_progress();
+    say("tune: steps have become longer than at first, so only the price is taken in the time");
 }
 
 /* A copy with nothing changed must be as fast as the job's own library. */
-static void judge_control(struct first *f, const struct visits *all)
+static void judge_control(struct tune *t, const struct visits *all)
 {
-    struct tune *t = f->t;
-    if (f->control_told || !visits_have(all, "control"))
+    if (t->control_known || !visits_have(all, "control"))
         return;
-    struct effect e = arm_effect(all, 0, "control");
+    struct effect e = arm_effect(all, ANY_LAUNCH, "control");
     if (e.launches < BLOCKS_MIN)
         return;
-    double tol = tolerance(t);
+    double tol = t->link == TUNE_SOCKET || t->link == TUNE_MPI ? 0.03 : 0.01;
     bool differs = e.lo > tol || e.hi < -tol, same = fmax(fabs(e.lo), fabs(e.hi)) < tol;
     if (!differs && !same && e.launches < BLOCKS_MOST)
         return;
-    f->control_told = true;
-    leave(f, "control");
+    t->control_known = true;
     if (!differs)
         return;
     t->trusted = false;
@@ -742,19 +767,23 @@ static void judge_control(struct first *f, const struct visits *all)
         }
 }
 
+/* The name of its visits; the caller frees it. */
+static char *arm_of(const struct tune *t, size_t i)
+{
+    return t->inside[i].named ? xstrdup(t->set.v[i].label) : xstrfmt("s%zu", i);
+}
+
 /* Computes the effect of each setting inside the job. Returns the one with the shortest step; 0: none. */
 static size_t measure_inside(struct tune *t, const struct visits *all)
 {
     size_t best = 0;
-    for (size_t i = 1; i < t->joined_at; i++) {
-        AUTO_FREE char *id = xstrfmt("s%zu", i);
-        const char *arm = t->inside[i].named ? t->set.v[i].label : id;
+    for (size_t i = 1; i < t->set.n; i++) {
+        AUTO_FREE char *arm = arm_of(t, i);
         struct tune_inside *s = &t->inside[i];
         if (!s->is)
             continue;
-        int first = all->n ? all->v[0].launch : 0;
-        s->effect = arm_difference(all, first, arm, NULL);
-        bool counts = !s->out && !s->dead && s->effect.launches >= BLOCKS_LEAVE;
+        s->effect = arm_difference(all, arm, NULL);
+        bool counts = is_open(t, i) && s->effect.launches >= BLOCKS_LEAVE;
         if (counts && (!best || s->effect.value < t->inside[best].effect.value))
             best = i;
     }
@@ -767,43 +796,38 @@ static bool worthless(const struct tune *t)
     return t->price.known && t->price.none.hi < t->worth;
 }
 
-/* Losers leave: those that cannot gain `worth`, and those that are longer than the best. The settings are decided once the
- * best is shown to gain, and no rival can be shorter than it by `worth`. */
-static void judge_settings(struct first *f, const struct visits *all)
+/* Losers are out: those that cannot gain `worth`, and those that are longer than the best. True: the settings are decided,
+ * since the best is shown to gain, and no rival can be shorter than it by `worth`. */
+static bool judge_settings(struct tune *t, const struct visits *all)
 {
-    struct tune *t = f->t;
-    size_t best = measure_inside(t, all), open = 0, rivals = 0, blocks = blocks_of(all);
-    AUTO_FREE char *best_id = xstrfmt("s%zu", best);
-    for (size_t i = 1; i < t->joined_at; i++) {
+    size_t best = measure_inside(t, all), rivals = 0;
+    AUTO_FREE char *best_arm = arm_of(t, best);
+    for (size_t i = 1; i < t->set.n; i++) {
         struct tune_inside *s = &t->inside[i];
-        if (!s->is || s->out || s->dead)
+        if (!is_open(t, i))
             continue;
-        AUTO_FREE char *id = xstrfmt("s%zu", i);
+        AUTO_FREE char *arm = arm_of(t, i);
         if (s->effect.launches >= BLOCKS_LEAVE && best) {
-            struct effect d = arm_difference(all, 0, id, best_id);
+            struct effect d = arm_difference(all, arm, best_arm);
             s->out = s->effect.lo > log1p(-t->worth) || (i != best && d.lo > 0);
             rivals += !s->out && i != best && !(d.lo > log1p(-t->worth));
         } else {
             rivals++;
         }
-        if (s->out)
-            leave(f, id);
-        open += !s->out;
     }
     bool won = !rivals && best && t->inside[best].effect.hi < 0 &&
                t->inside[best].effect.launches >= BLOCKS_MIN;
-    f->settings_done = !open || won || blocks >= BLOCKS_MOST;
+    return !count_open(t) || won || blocks_of(all) >= BLOCKS_MOST;
 }
 
-static void judge_dead(struct first *f, const struct journals *j)
+static void judge_dead(struct tune *t, const struct journals *j)
 {
-    struct tune *t = f->t;
     for (size_t k = 0; k < j->n_arms; k++) {
         size_t i = 0;
         if (!*j->arms[k].why ||
             (sscanf(j->arms[k].id, "s%zu", &i) != 1 && strcmp(j->arms[k].id, "control")))
             continue;
-        if (i && i < t->joined_at && !t->inside[i].dead) {
+        if (i && i < t->set.n && !t->inside[i].dead) {
             t->inside[i].dead = true;
             AUTO_FREE char *words = tune_setting_words(&t->set.v[i]);
             end_progress();
@@ -817,10 +841,8 @@ static void judge_dead(struct first *f, const struct journals *j)
 static void first_progress(const struct first *f, const struct visits *all)
 {
     struct tune *t = f->t;
-    size_t open = 0;
+    size_t open = count_open(t);
     AUTO_TEXT struct text text = {0};
-    for (size_t i = 1; i < t->joined_at; i++)
-        open += t->inside[i].is && !t->inside[i].out && !t->inside[i].dead;
     text_addf(&text, "block %zu", blocks_of(all) + 1);
     if (open)
         text_addf(&text, ", %zu settings are left", open);
@@ -839,6 +861,21 @@ static void tell_price(struct first *f)
     AUTO_FREE char *sentence = price_sentence(price);
     end_progress();
     say("tune: of this launch: %s", sentence);
+}
+
+/* The arms that are decided leave. */
+static void leave_out(struct first *f)
+{
+    const struct tune *t = f->t;
+    for (size_t i = 0; i < COUNT(parts) && f->price_done; i++)
+        leave(f, parts[i]);
+    if (t->control_known)
+        leave(f, "control");
+    for (size_t i = 1; i < t->set.n; i++) {
+        AUTO_FREE char *id = xstrfmt("s%zu", i);
+        if (t->inside[i].is && t->inside[i].out)
+            leave(f, id);
+    }
 }
 
 static bool first_enough(void *ctx, struct launch *l)
@@ -870,21 +907,18 @@ static bool first_enough(void *ctx, struct launch *l)
     if (!f->told)
         announce(f, l);
     tell_time(f, &j->visits);
-    judge_dead(f, j);
+    judge_dead(t, j);
     price_from(&t->price, &j->visits);
     size_t blocks = blocks_of(&j->visits);
     f->price_done = !has_price(t) || price_enough(&t->price) || blocks >= BLOCKS_MOST;
     tell_price(f);
-    if (f->price_done) {
-        leave(f, "none");
-        leave(f, "half");
-        leave(f, "one");
-    }
     size_t before = f->left ? strlen(f->left) : 0;
-    judge_control(f, &j->visits);
-    judge_settings(f, &j->visits);
+    make_room(f, &j->visits);
+    judge_control(t, &j->visits);
+    f->settings_done = judge_settings(t, &j->visits);
+    leave_out(f);
     if (f->left && strlen(f->left) != before)
-        launch_leave(l, f->left);
+        launch_tell(l, "leave", f->left);
     first_progress(f, &j->visits);
     bool known = f->price_done || t->price.known || (!has_price(t) && blocks >= BLOCKS_MIN);
     double need = known ? reserve_s(t, r) : 0;
@@ -908,14 +942,13 @@ static void name_arms(struct tune *t, struct visits *all)
 static size_t inside_winner(struct tune *t, const struct visits *all)
 {
     size_t best = t->trusted ? measure_inside(t, all) : 0, win = best;
-    int first = all->n ? all->v[0].launch : 0;
     if (!best || !(t->inside[best].effect.value < log1p(-t->worth)) ||
         t->inside[best].effect.launches < BLOCKS_LEAVE)
         return 0;
-    for (size_t i = 1; i < t->joined_at; i++) {
-        if (i == best || !t->inside[i].is || t->inside[i].out || t->inside[i].dead)
+    for (size_t i = 1; i < t->set.n; i++) {
+        if (i == best || !is_open(t, i))
             continue;
-        struct effect d = arm_difference(all, first, t->set.v[i].label, t->set.v[best].label);
+        struct effect d = arm_difference(all, t->set.v[i].label, t->set.v[best].label);
         if (d.launches >= BLOCKS_LEAVE && d.lo < 0 && d.value < t->worth &&
             t->set.v[i].weight < t->set.v[win].weight)
             win = i;
@@ -935,18 +968,17 @@ static void take_facts(struct tune *t, const struct launched *r)
     t->start_s = r->by_calls ? r->begun_s + BLOCKS_LATER * 3 * visit_s(r->step_s) : r->took_s;
 }
 
-static void forget_settings(struct tune *t)
+/* A launch of the proof: the job as it is twice, and the winner. */
+static double proof_launch_s(const struct tune *t)
 {
-    tune_settings_free(&t->set);
-    race_free(&t->race);
-    free(t->inside);
-    t->inside = NULL;
+    double base_s = t->base_s > 0 ? t->base_s : t->start_s;
+    return fmax((PROOF_STARTS - 1) * base_s + t->start_s, 0.01);
 }
 
 #define FIRST_MOST 3 /* first launches, if the job hangs in arms */
 
-/* *again: it hung in an arm, and another one without it fits. */
-static int first_launch(struct tune *t, int number, bool *again)
+/* *again: it hung in an arm, and another one without it fits. *open: the job ended before its settings were decided. */
+static int first_launch(struct tune *t, int number, bool *again, bool *open)
 {
     *again = false;
     AUTO(launched_free) struct launched r = {0};
@@ -979,8 +1011,11 @@ static int first_launch(struct tune *t, int number, bool *again)
     bool hang = r.kind && !strcmp(r.kind, "hang"), hung = hang && r.n;
     bool named = (hang || *r.crash) && leave_hung(t, &r);
     *again = named && !t->price.known && number < FIRST_MOST && left_s(t) > 2 * r.begun_s + 10;
-    if (*again) {
-        forget_settings(t);
+    if (*again) { /* its settings are made anew */
+        tune_settings_free(&t->set);
+        race_free(&t->race);
+        free(t->inside);
+        t->inside = NULL;
         return GS_OK;
     }
     if (r.kind && !hung)
@@ -1012,19 +1047,76 @@ static int first_launch(struct tune *t, int number, bool *again)
         return write_state(t);
     }
     name_arms(t, &r.journals.visits);
-    if (visits_have(&r.journals.visits, "none") || visits_have(&r.journals.visits, "control")) {
-        CHECK(record_make_run(t->o.out, t->o.platform, JOB_TRIAL, "", &t->price_dir));
-        const struct job_source s = source_of(t, t->price_dir, (int)++t->price_launches);
-        CHECK(job_recording_trial(&r.journals, &s, r.watch, !hung));
-        CHECK(manifest_write(t->price_dir));
-        CHECK(price_read(&t->price, t->price_dir));
-    }
     t->priced = true;
-    t->winner = inside_winner(t, &r.journals.visits);
+    *open = !f.settings_done && !hung && !*r.crash && count_open(t) && !worthless(t);
+    bool others = false;
+    for (size_t i = 0; i < r.journals.visits.n && !others; i++)
+        others = strcmp(r.journals.visits.v[i].arm, TUNE_BASELINE) != 0;
+    return others ? record_visits(t, &r, !hung) : write_state(t);
+}
+
+/* Time that the shortest proof needs. */
+static double least_proof_s(const struct tune *t)
+{
+    return fmin(2 * proof_launch_s(t), 0.6 * t->minutes * 60);
+}
+
+static bool again_enough(void *ctx, struct launch *l)
+{
+    struct tune *t = ctx;
+    const struct journals *j = &l->r->journals;
+    judge_dead(t, j);
+    return hangs(l) || blocks_of(&j->visits) >= BLOCKS_MOST || (j->ranks && j->over >= j->ranks) ||
+           left_s(t) < least_proof_s(t);
+}
+
+/* The job ended before its settings were decided. *open: another launch may decide them. */
+static int first_again(struct tune *t, bool *open)
+{
+    AUTO(launched_free) struct launched r = {0};
+    AUTO_FREE char *arms = arms_text(t, has_price(t) ? 1 : 0);
+    const struct tune_setting as_is = {.label = (char *)TUNE_BASELINE};
+    struct visits all = {0};
+    struct launch l = {.job = &t->job,
+                       .arms = arms,
+                       .visit_ms = VISIT_MS,
+                       .seed = t->o.seed.value + t->price_launches,
+                       .timeout_s = fmax(1, until_end_s(t)),
+                       .enough = again_enough,
+                       .ctx = t};
+    *open = false;
+    CHECK(open_log(t, t->race_dir, (int)t->price_launches + 1));
+    progress(t, "first launch, again", "");
+    CHECK(launch_run(&l, &as_is, &r));
+    t->stopped = t->stopped || r.stopped;
+    size_t blocks = blocks_of(&r.journals.visits);
+    if (r.kind || *r.crash)
+        leave_hung(t, &r);
+    if (t->stopped || r.kind || *r.crash || !blocks)
+        return GS_OK;
+    name_arms(t, &r.journals.visits);
+    CHECK(record_visits(t, &r, true));
+    CHECK(job_recording_visits(&all, t->price_dir));
+    judge_control(t, &all);
+    *open = !judge_settings(t, &all) && !worthless(t);
+    visits_free(&all);
+    return GS_OK;
+}
+
+/* Says which setting won inside the job. */
+static int first_winner(struct tune *t)
+{
+    struct visits all = {0};
+    if (!t->price_dir || t->stopped)
+        return GS_OK;
+    CHECK(job_recording_visits(&all, t->price_dir));
+    t->winner = inside_winner(t, &all);
+    visits_free(&all);
     if (t->winner) {
         const struct effect *e = &t->inside[t->winner].effect;
         AUTO_FREE char *words = tune_setting_words(&t->set.v[t->winner]);
-        say("tune: of this launch: %s%s: steps %.1f%% shorter [%.1f, %.1f]",
+        say("tune: of %s: %s%s: steps %.1f%% shorter [%.1f, %.1f]",
+            t->price_launches > 1 ? "these launches" : "this launch",
             e->hi < 0 ? "" : "not shown, and the best is ", words, -100 * expm1(e->value),
             -100 * expm1(e->hi), -100 * expm1(e->lo));
     }
@@ -1033,12 +1125,15 @@ static int first_launch(struct tune *t, int number, bool *again)
 
 static int first(struct tune *t)
 {
-    bool again = true;
+    bool again = true, open = false;
     int code = GS_OK;
     t->trusted = true;
     for (int number = 1; again && !code; number++)
-        code = first_launch(t, number, &again);
-    return code;
+        code = first_launch(t, number, &again, &open);
+    while (!code && open && !t->stopped && left_s(t) > t->start_s + least_proof_s(t))
+        code = first_again(t, &open);
+    end_progress();
+    return code ? code : first_winner(t);
 }
 
 /* ---- the price by whole launches ---- */
@@ -1088,13 +1183,6 @@ static int price_by_launches(struct tune *t)
 
 /* ---- settings that only a launch can change ---- */
 
-/* A launch of the proof: the job as it is twice, and the winner. */
-static double proof_launch_s(const struct tune *t)
-{
-    double base_s = t->base_s > 0 ? t->base_s : t->start_s;
-    return fmax((PROOF_STARTS - 1) * base_s + t->start_s, 0.01);
-}
-
 /* Time for the race: what the shortest proof does not need. */
 static double race_left_s(const struct tune *t)
 {
@@ -1123,8 +1211,7 @@ static void take_result(struct tune *t, int round, size_t i, const struct launch
             say("tune: %s: not advised: it needs %.0f%% more memory", words,
                 100 * (r->memory_B / t->base_memory_B - 1));
         else
-            say("tune: %s: %s: %s%s", words, r->kind, r->why,
-                t->set.v[i].may_disconnect ? " (the job may need it to connect)" : "");
+            say("tune: %s: %s: %s", words, r->kind, r->why);
         return;
     }
     race_time(&t->race, round, i, r->step_s);
@@ -1141,7 +1228,7 @@ static int race_one(struct tune *t, struct job_recording *b, size_t i)
         return GS_OK;
     take_result(t, t->round, i, &r);
     CHECK(job_recording_put(b, &t->set.v[i], 0, &r));
-    return base && !r.kind ? record_visits(t, &r) : GS_OK;
+    return base && !r.kind ? record_price(t, &r) : GS_OK;
 }
 
 /* At random. Settings that were measured in this round, before an interruption, are left out. */
@@ -1177,24 +1264,6 @@ static int race_round(struct tune *t)
     }
     int ended = job_recording_end(&b, whole);
     return code ? code : ended;
-}
-
-/* Settings that were shown shorter one by one, and that set different variables, together. */
-static void join_shorter(struct tune *t)
-{
-    size_t n = t->race.n, with = 0;
-    AUTO_FREE size_t *order = xcalloc(n, sizeof *order);
-    size_t m = t->joined_at == t->set.n ? race_order(&t->race, order) : 0;
-    for (size_t k = 0; k < m; k++) {
-        if (!(t->race.v[order[k]].hi < 0))
-            continue;
-        size_t joined = with ? tune_settings_join(&t->set, with, order[k]) : order[k];
-        while (joined && t->race.n < t->set.n)
-            race_enter(&t->race, t->set.v[t->race.n].weight);
-        with = joined ? joined : with;
-    }
-    for (size_t i = n; i < t->race.n; i++)
-        t->race.v[i].out = i != with;
 }
 
 /* Of the first round: what there is no time for. */
@@ -1242,10 +1311,7 @@ static int run_race(struct tune *t)
         race_judge(&t->race);
         for (size_t i = 1; i < t->race.n && !t->stopped && !t->round; i++)
             t->race.v[i].out = t->race.v[i].out || (!t->race.v[i].n && !t->race.v[i].failed);
-        if (!t->stopped) {
-            join_shorter(t);
-            t->round++;
-        }
+        t->round += !t->stopped;
         TRY(code, write_state(t));
     }
     end_progress();
@@ -1276,7 +1342,7 @@ static int proof_one(struct tune *t, struct job_recording *b, size_t i, int copy
                       b->of.launch, name, r.kind);
     }
     CHECK(job_recording_put(b, &t->set.v[i], copy, &r));
-    return !i && !r.kind ? record_visits(t, &r) : GS_OK;
+    return !i && !r.kind ? record_price(t, &r) : GS_OK;
 }
 
 static int proof_launch(struct tune *t, int launch, double log_s[PROOF_STARTS])
@@ -1366,7 +1432,7 @@ static int run_proof(struct tune *t)
 static int price_again(struct tune *t)
 {
     const struct tune_setting as_is = {.label = (char *)TUNE_BASELINE};
-    int code = GS_OK;
+    int code = GS_OK, failed = 0;
     while (!code && takes_price(t) && t->price_launches < PROOF_LEAST + 1 && !interrupted(t) &&
            left_s(t) > t->start_s) {
         AUTO(launched_free) struct launched r = {0};
@@ -1379,9 +1445,10 @@ static int price_again(struct tune *t)
         if (r.kind) {
             end_progress();
             say("tune: %s: %s: %s", what, r.kind, r.why);
-            return GS_OK;
-        }
-        code = record_visits(t, &r);
+            if (failed++)
+                return GS_OK;
+        } else
+            code = record_price(t, &r);
     }
     end_progress();
     return code;
@@ -1392,7 +1459,7 @@ static int price_again(struct tune *t)
 static size_t count_tried(struct tune *t)
 {
     t->tried = 0;
-    for (size_t i = 1; i < t->joined_at; i++)
+    for (size_t i = 1; i < t->set.n; i++)
         t->tried += t->race.v[i].n || t->race.v[i].failed ||
                     (t->inside[i].is && !t->inside[i].untried && t->inside[i].effect.launches > 0);
     return t->tried;
@@ -1402,7 +1469,7 @@ static size_t count_tried(struct tune *t)
 static size_t best_open(const struct tune *t)
 {
     size_t best = race_best_open(&t->race);
-    for (size_t i = 1; i < t->joined_at && !best; i++)
+    for (size_t i = 1; i < t->set.n && !best; i++)
         if (t->inside[i].is && t->inside[i].effect.launches >= BLOCKS_LEAVE &&
             t->inside[i].effect.value < 0 && t->inside[i].effect.lo < log1p(-t->worth))
             best = i;
@@ -1420,7 +1487,6 @@ static int seal(const struct tune *t)
                                        .price = &t->price,
                                        .step_s = t->line_s > 0 ? t->line_s : t->job.step_s,
                                        .winner = t->winner,
-                                       .joined_at = t->joined_at,
                                        .proof = t->proven ? &t->proof : NULL};
     int code = GS_OK;
     if (!tune_plot(t->race_dir, &result))
@@ -1445,19 +1511,13 @@ static int answer(struct tune *t)
             return seal(t);
     }
     count_tried(t);
-    bool unprovable =
-        t->winner && t->inside && t->winner < t->joined_at && t->inside[t->winner].fixed;
-    if (unprovable)
+    if (t->winner && t->inside[t->winner].fixed)
         tune_say_inside(&t->set.v[t->winner], &t->inside[t->winner].effect);
     else if (t->winner && t->proven)
-        tune_say_proven(&t->set.v[t->winner], &t->proof, t->uncounted.s, &t->price, t->o.emit);
+        tune_say_proven(&t->set.v[t->winner], &t->proof, t->uncounted.s, &t->price);
     else
         tune_say_nothing(&t->set, t->tried, t->worth, t->winner ? t->winner : best_open(t),
                          t->winner ? &t->proof : NULL, t->floor, t->uncounted.s);
-    if (t->unpriced)
-        say("tune: %zu more launch%s of the job as it is had no block with a price, and %s not "
-            "counted",
-            t->unpriced, t->unpriced == 1 ? "" : "es", t->unpriced == 1 ? "is" : "are");
     say("tune: took %s", HUMAN_TIME(t->spent_s + clock_now_s() - t->began));
     return seal(t);
 }
@@ -1470,8 +1530,7 @@ static int stages(struct tune *t)
         CHECK(price_by_launches(t));
     if (!t->stopped && !t->raced && !worthless(t))
         CHECK(run_race(t));
-    bool proves =
-        t->winner && !(t->winner < t->joined_at && t->inside[t->winner].fixed) && !worthless(t);
+    bool proves = t->winner && !t->inside[t->winner].fixed && !worthless(t);
     if (!t->stopped && proves)
         CHECK(run_proof(t));
     else if (!t->stopped)
@@ -1497,9 +1556,8 @@ static int read_options(struct tune *t)
             GS_USAGE,
             "tune: --keep '%s': must be the minutes between checkpoints of the job, or 'yes'",
             o->keep);
-    if (o->keep && (o->launches || o->lossy))
-        return fail(GS_USAGE, "tune: --keep compares inside the job only: without %s",
-                    o->launches ? "--launches" : "--lossy");
+    if (o->keep && o->launches)
+        return fail(GS_USAGE, "tune: --keep compares inside the job only: without --launches");
     if (!units_parse_real(o->minutes, &t->minutes) || !(t->minutes > 0) || t->minutes > 10000)
         return fail(GS_USAGE,
                     "tune: --minutes '%s': must be a number above 0, at most 10000, e.g. 1.5",
@@ -1509,7 +1567,7 @@ static int read_options(struct tune *t)
                     o->worth);
     if (!read_share(o->memory, &t->memory))
         return fail(GS_USAGE, "tune: --memory '%s': must be a share, e.g. 10%%", o->memory);
-    return tune_emit_known(o->emit);
+    return GS_OK;
 }
 
 static int prepare(struct tune *t)
@@ -1556,13 +1614,6 @@ struct keeping {
     double lost_s;
 };
 
-/* No launch proves it, so the whole interval must be a gain of interest. */
-static size_t worth_keeping(struct tune *t, const struct visits *all)
-{
-    size_t best = t->trusted ? measure_inside(t, all) : 0;
-    return best && t->inside[best].effect.hi < log1p(-t->worth) ? best : 0;
-}
-
 /* What making copies took, and the visits of all settings longer than the job's own steps would have. */
 static double lost_s(const struct journals *j, double step_s)
 {
@@ -1576,29 +1627,33 @@ static double lost_s(const struct journals *j, double step_s)
     return lost;
 }
 
-static const char *label_of(const struct tune *t, const char *arm)
-{
-    size_t i = 0;
-    return sscanf(arm, "s%zu", &i) == 1 && i < t->set.n ? t->set.v[i].label : arm;
-}
-
 static bool keep_enough(void *ctx, struct launch *l)
 {
     struct keeping *k = ctx;
     struct tune *t = k->first.t;
     const struct launched *r = l->r;
+    const char *turn = r->journals.turn;
+    size_t i = 0;
     if (!first_enough(&k->first, l))
         return false;
-    if (r->kind)
+    if (sscanf(turn, "s%zu", &i) == 1 && i < t->set.n)
+        turn = t->set.v[i].label;
+    if (r->kind && strcmp(r->kind, "hang"))
+        say("tune: nothing more can be compared: %s", r->why);
+    else if (r->kind)
         say("tune: no step of the job was seen for a while, in '%s'; if it hangs, end it: what it "
             "computed since its last checkpoint is lost%s%s%s",
-            label_of(t, r->journals.turn), strcmp(t->o.keep, "yes") ? ", at most " : "",
+            turn, strcmp(t->o.keep, "yes") ? ", at most " : "",
             strcmp(t->o.keep, "yes") ? t->o.keep : "", strcmp(t->o.keep, "yes") ? " minutes" : "");
-    k->kept = r->kind || !r->journals.visits.n ? 0 : worth_keeping(t, &r->journals.visits);
+    k->kept = r->kind || !r->journals.visits.n || !t->trusted
+                  ? 0
+                  : measure_inside(t, &r->journals.visits);
+    if (k->kept && !(t->inside[k->kept].effect.hi < log1p(-t->worth)))
+        k->kept = 0; /* no launch proves it, so the whole interval must be a gain of interest */
     k->at_s = clock_now_s();
     k->lost_s = lost_s(&r->journals, r->step_s);
     AUTO_FREE char *id = xstrfmt("s%zu", k->kept);
-    launch_decide(l, k->kept ? id : TUNE_BASELINE);
+    launch_tell(l, "keep", k->kept ? id : TUNE_BASELINE);
     AUTO_FREE char *cost = k->lost_s > 0 ? xstrfmt("comparing took %s", HUMAN_TIME(k->lost_s))
                                          : xstrdup("comparing took no time");
     if (k->kept) {
@@ -1704,7 +1759,6 @@ int tune_job(const struct tune_options *o, char **command)
                                      o->launches,
                                      o->library,
                                      o->only,
-                                     o->lossy,
                                      0,
                                      TUNE_DDP | TUNE_FSDP | TUNE_PYTHON,
                                      0};

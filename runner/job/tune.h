@@ -12,12 +12,12 @@
 struct tune_options {
     const char *platform, *out;
     const char *minutes, *worth, *memory; /* numbers; "1.5", "1%", "10%" */
-    const char *candidates, *only, *emit;
+    const char *candidates, *only;
     const char *arms, *launches, *library; /* files; NULL: none */
     struct cli_int proofs, seed;
     const char
         *keep; /* "yes", or minutes between the checkpoints of the job; NULL: it is thrown away */
-    bool lossy, dry_run, no_price;
+    bool dry_run, no_price;
 };
 
 /* GS_OK: there is an answer. */

@@ -90,63 +90,28 @@ bool tune_say_worthless(const struct price_answer *p, double worth)
 
 /* ---- the lines to paste ---- */
 
-static const char *const forms[] = {"env", "pytorch", "sbatch"};
-
-int tune_emit_known(const char *form)
+static void emit(const struct tune_setting *s)
 {
-    for (size_t i = 0; i < COUNT(forms); i++)
-        if (!strcmp(forms[i], form))
-            return GS_OK;
-    return fail(GS_USAGE, "tune: --emit '%s': must be env, pytorch or sbatch", form);
-}
-
-static void put_variable(const char *v, bool python)
-{
-    const char *value = v + strcspn(v, "=") + 1;
-    int n = (int)(value - v - 1);
-    AUTO_TEXT struct text quoted = {0};
-    python_quote(&quoted, value);
-    bool unset = !strcmp(value, "unset");
-    if (python && unset)
-        printf("os.environ.pop(\"%.*s\", None)\n", n, v);
-    else if (python)
-        printf("os.environ[\"%.*s\"] = %s\n", n, v, quoted.s);
-    else if (unset)
-        printf("unset %.*s\n", n, v);
-    else if (!*value)
-        printf("export %.*s=  # or remove its line from nccl.conf\n", n, v);
-    else
-        printf("export %.*s=%s\n", n, v, SHELL_WORD(value));
-}
-
-static void emit(const struct tune_setting *s, const char *form)
-{
-    bool python = !strcmp(form, "pytorch");
-    if (python && s->variables.n)
-        puts("import os  # before torch.distributed.init_process_group()");
-    if (!strcmp(form, "sbatch"))
-        puts("# in the job script, before srun, which passes these variables on");
-    for (size_t i = 0; i < s->variables.n; i++)
-        put_variable(s->variables.v[i], python);
+    for (size_t i = 0; i < s->variables.n; i++) {
+        const char *v = s->variables.v[i], *value = v + strcspn(v, "=") + 1;
+        int n = (int)(value - v - 1);
+        if (!strcmp(value, "unset"))
+            printf("unset %.*s\n", n, v);
+        else if (!*value)
+            printf("export %.*s=  # or remove its line from nccl.conf\n", n, v);
+        else
+            printf("export %.*s=%s\n", n, v, SHELL_WORD(value));
+    }
     if (s->library)
         printf("export LD_PRELOAD=%s  # this NCCL before the job's own\n", SHELL_WORD(s->library));
     for (size_t i = 0; i < s->torch.n; i++) {
         AUTO_FREE char *code = tune_switch_code(s->torch.v[i]);
-        printf("%s%s\n", python ? "" : "# in the code: ", code);
+        printf("# in the code: %s\n", code);
     }
 }
 
-/* The gain against the price, from the ends of both intervals. */
-static void add_share(struct text *t, const struct effect *e, const struct price_answer *p)
-{
-    double gain = -expm1(e->value), least = -expm1(e->hi), most = -expm1(e->lo);
-    text_addf(t, "; this gets back %.0f%% [%.0f, %.0f] of what communication costs",
-              fmin(100, 100 * gain / p->none.value), fmin(100, fmax(0, 100 * least / p->none.hi)),
-              p->none.lo > 0 ? fmin(100, 100 * most / p->none.lo) : 100);
-}
-
 void tune_say_proven(const struct tune_setting *s, const struct effect *e, const char *uncounted,
-                     const struct price_answer *p, const char *form)
+                     const struct price_answer *p)
 {
     AUTO_FREE char *words = tune_setting_words(s);
     AUTO_TEXT struct text t = {0};
@@ -158,17 +123,19 @@ void tune_say_proven(const struct tune_setting *s, const struct effect *e, const
               -100 * expm1(e->lo), e->launches);
     if (uncounted)
         text_addf(&t, " (not counted: %s)", uncounted);
-    if (p->known && p->none.value > 0)
-        add_share(&t, e, p);
+    double gain = -expm1(e->value), least = -expm1(e->hi), most = -expm1(e->lo);
+    if (p->known && p->none.value > 0) /* from the ends of both intervals */
+        text_addf(&t, "; this gets back %.0f%% [%.0f, %.0f] of what communication costs",
+                  fmin(100, 100 * gain / p->none.value),
+                  fmin(100, fmax(0, 100 * least / p->none.hi)),
+                  p->none.lo > 0 ? fmin(100, 100 * most / p->none.lo) : 100);
     text_add(&t, ".");
     screen_say(t.s);
-    if (*s->changes && !s->lossy && !only_without) {
+    if (*s->changes && !only_without) {
         AUTO_FREE char *changes = xstrfmt("What it changes: %s.", s->changes);
         screen_say(changes);
     }
-    if (s->lossy)
-        screen_say("This setting changes the arithmetic: the gradients are rounded to bf16.");
-    emit(s, form);
+    emit(s);
 }
 
 void tune_say_inside(const struct tune_setting *s, const struct effect *e)
@@ -180,12 +147,6 @@ void tune_say_inside(const struct tune_setting *s, const struct effect *e)
         "command sets this variable itself, so no other launch can prove it: change it there.",
         words, -100 * expm1(e->value), -100 * expm1(e->hi), -100 * expm1(e->lo), e->launches);
     screen_say(line);
-}
-
-/* The smallest gain that this proof would have shown. */
-static double could_see(const struct effect *e, double floor)
-{
-    return -expm1(-(e->hi - e->value) - (isnan(floor) ? 0 : fabs(floor)));
 }
 
 void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth, size_t best,
@@ -213,7 +174,8 @@ void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth,
             "; in %d launches of its proof the steps of %s were %.1f%% %s [%+.1f, %+.1f], and a "
             "gain below %.1f%% would not have been proven",
             e->launches, words, 100 * fabs(expm1(e->value)), e->value < 0 ? "shorter" : "longer",
-            100 * expm1(e->lo), 100 * expm1(e->hi), 100 * could_see(e, floor));
+            100 * expm1(e->lo), 100 * expm1(e->hi),
+            -100 * expm1(e->value - e->hi - (isnan(floor) ? 0 : fabs(floor))));
     else if (best)
         text_addf(&t, "; the best left open is %s", words);
     if (best && e && uncounted)
@@ -293,7 +255,7 @@ bool tune_plot(const char *dir, const struct tune_result *r)
     b.v[0] = (struct bar){xstrdup("the job as it is"), r->step_s, r->step_s, r->step_s, false};
     for (size_t i = 1; i < r->set->n; i++)
         if ((i < r->race->n && r->race->v[i].n && !r->race->v[i].failed) ||
-            (r->inside && i < r->joined_at && r->inside[i].effect.launches > 1))
+            (r->inside && r->inside[i].effect.launches > 1))
             add_bar(&b, r, i);
     text_addf(&t, "platform = \"%s\"\nranks = %lld\nnodes = %lld\nbase = %.9g\nrows = %zu\n",
               r->platform, r->ranks, r->nodes, r->step_s, b.n);

@@ -16,13 +16,11 @@ int tune_say_settings(const struct tune_request *q, bool print);
 void tune_say_price(const struct price_answer *p, double other_share, double all_B);
 /* "38 of 40 MB a step". The caller frees it. */
 char *tune_bytes_text(double share, double all_B);
-/* GS_OK, or GS_USAGE, reported: there is no such form. */
-int tune_emit_known(const char *form);
 /* True: communication costs too little for any setting to gain `worth`; it has said so. */
 bool tune_say_worthless(const struct price_answer *p, double worth);
 /* The winner, whose proof is the effect e. uncounted: launches of the proof that do not count, and why; or NULL. */
 void tune_say_proven(const struct tune_setting *s, const struct effect *e, const char *uncounted,
-                     const struct price_answer *p, const char *form);
+                     const struct price_answer *p);
 /* A setting that won inside the job, and that no launch can prove. */
 void tune_say_inside(const struct tune_setting *s, const struct effect *e);
 /* No setting was proven. `best`: the best that is not proven; 0: none; e: its proof, or NULL; floor: of the proof. */
@@ -36,10 +34,10 @@ struct tune_result {
     long long ranks, nodes;
     const struct tune_settings *set;
     const struct race *race;
-    const struct tune_inside *inside; /* of the first joined_at settings */
+    const struct tune_inside *inside;
     const struct price_answer *price;
     double step_s;
-    size_t winner, joined_at;
+    size_t winner;
     const struct effect *proof; /* of the winner; NULL: none */
 };
 

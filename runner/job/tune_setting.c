@@ -30,7 +30,7 @@ const char *const tune_link_words[TUNE_LINKS] = {"an unknown link",
 /* ---- the table ---- */
 
 /* The bits of what a job must have of PyTorch are TUNE_DDP and so on. */
-enum { LOSSY = 8, NVLS = 16, HOSTS = 32 /* acts between hosts alone */ };
+enum { NVLS = 8, HOSTS = 16 /* acts between hosts alone */ };
 
 /* Settings that change the same, separated by '|'; the first ones are tried if there is little time.
  * Sources: NCCL's manual (Environment Variables), aws-ofi-nccl's README, ompi_info --all, PyTorch's
@@ -99,8 +99,6 @@ static const struct row {
     {TUNE_UNKNOWN, 0, TUNE_PYTHON, "processors of a rank", "torch:bind=numa"},
     {TUNE_UNKNOWN, 0, 0, "queues of the GPU",
      "CUDA_DEVICE_MAX_CONNECTIONS=16|CUDA_DEVICE_MAX_CONNECTIONS=32"},
-    {TUNE_UNKNOWN, 0, LOSSY | TUNE_DDP, "the gradients: bf16 when they are communicated",
-     "torch:bf16_gradients=1"},
 #define RULES MPI_RULES "=1 "
 #define ALGORITHM RULES "OMPI_MCA_coll_tuned_allreduce_algorithm="
 #define SEGMENT " OMPI_MCA_coll_tuned_allreduce_algorithm_segmentsize="
@@ -126,8 +124,6 @@ static const struct torch_switch {
     {"static_graph", "1", "DistributedDataParallel(..., static_graph=True)"},
     {"reshard_after_forward", "0", "fully_shard(..., reshard_after_forward=False)"},
     {"prefetch", "2", "module.set_modules_to_forward_prefetch(the next %s), and backward"},
-    {"bf16_gradients", "1",
-     "model.register_comm_hook(None, default_hooks.bf16_compress_hook)  # changes the arithmetic"},
     {"bind", "numa", "bind each rank to the processors of its GPU's NUMA node"},
 };
 
@@ -166,7 +162,7 @@ static bool add_switch(struct tune_setting *s, const char *word, char *why, size
         snprintf(why, n,
                  "'" TORCH "%s' is no switch: must be " TORCH "NAME=VALUE, NAME one of "
                  "bucket_cap_mb, gradient_as_bucket_view, static_graph, reshard_after_forward, "
-                 "prefetch, bf16_gradients, bind",
+                 "prefetch, bind",
                  word);
         return false;
     }
@@ -177,7 +173,6 @@ static bool add_switch(struct tune_setting *s, const char *word, char *why, size
         snprintf(why, n, "'" TORCH "%s': must be like " TORCH "%s=%s", word, of->name, of->example);
     words_add(&s->torch, word);
     s->weight += 2;
-    s->lossy = s->lossy || !strcmp(of->name, "bf16_gradients");
     return good;
 }
 
@@ -187,24 +182,6 @@ static bool is_ours(const char *word)
     static const char *const ours[] = {"LD_PRELOAD=", "PYTHONPATH=", "GRADSYNC_",
                                        "OMPI_MCA_mca_base_env_list=", NULL};
     return begins(word, ours);
-}
-
-/* A job may need this variable to connect. */
-static bool may_connect(const char *name)
-{
-    static const char *const needed[] = {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY",
-                                         "NCCL_IB_HCA",        "NCCL_IB_GID_INDEX",
-                                         "NCCL_IB_ADDR",       "NCCL_IB_TC",
-                                         "NCCL_IB_SL",         "NCCL_IB_DISABLE",
-                                         "NCCL_IB_ROCE",       "NCCL_NET",
-                                         "NCCL_OOB",           "NCCL_CROSS_NIC",
-                                         "NCCL_CUMEM",         "NCCL_MNNVL",
-                                         "NCCL_P2P_DISABLE",   "NCCL_SHM_DISABLE",
-                                         "UCX_NET_DEVICES",    "UCX_TLS",
-                                         "FI_PROVIDER",        "FI_EFA",
-                                         "OMPI_MCA_btl",       "OMPI_MCA_pml",
-                                         "OMPI_MCA_mtl",       NULL};
-    return begins(name, needed);
 }
 
 /* NCCL takes its default for a variable that is empty, whatever nccl.conf says. */
@@ -240,14 +217,11 @@ static bool add_word(struct tune_setting *s, const char *word, char *why, size_t
         return true;
     }
     words_add(&s->variables, word);
-    bool without = is_without(word);
-    s->weight += without ? 1 : 2; /* fewer variables are better */
-    s->may_disconnect = s->may_disconnect || (without && may_connect(word));
+    s->weight += is_without(word) ? 1 : 2; /* fewer variables are better */
     return good && !is_ours(word);
 }
 
-/* Its words, with `between` between them. The caller frees it. */
-static char *joined(const struct tune_setting *s, const char *between)
+char *tune_setting_apply(const struct tune_setting *s, const char *between)
 {
     struct text t = {0};
     text_add(&t, "");
@@ -262,7 +236,7 @@ static char *joined(const struct tune_setting *s, const char *between)
 
 static void put_label(struct tune_setting *s)
 {
-    AUTO_FREE char *words = joined(s, "/"), *label = label_from(words);
+    AUTO_FREE char *words = tune_setting_apply(s, "/"), *label = label_from(words);
     xstrset(&s->label, *label ? label : TUNE_BASELINE);
 }
 
@@ -387,17 +361,9 @@ static void add_without(struct tune_settings *all, enum tune_link link)
 
 /* ---- the user's file ---- */
 
-static enum tune_link link_of(const char *name)
-{
-    size_t i = 0;
-    while (i < TUNE_LINKS && strcmp(tune_link_names[i], name))
-        i++;
-    return (enum tune_link)i;
-}
-
 /* "LINK: NAME=VALUE ...  # what it changes". Every line is checked, also those of other links. */
-static int take_line(struct tune_settings *all, const struct tune_request *q, const char *file,
-                     int number, char *line, enum tune_link link)
+static int take_line(struct tune_settings *all, const char *file, int number, char *line,
+                     enum tune_link link)
 {
     char why[400] = "", *comment = strchr(line, '#');
     enum tune_link of = TUNE_UNKNOWN;
@@ -412,7 +378,8 @@ static int take_line(struct tune_settings *all, const struct tune_request *q, co
     size_t n = strspn(line, "abcdefghijklmnopqrstuvwxyz0123456789");
     if (line[n] == ':' && strncmp(line, TORCH, strlen(TORCH))) {
         line[n] = '\0';
-        of = link_of(line);
+        while (of < TUNE_LINKS && strcmp(tune_link_names[of], line))
+            of++;
         if (of == TUNE_LINKS)
             return fail_at(GS_USAGE, file, number,
                            "'%s' is not a link: must be any, p2p, shm, socket, ib, ofi or mpi",
@@ -423,19 +390,14 @@ static int take_line(struct tune_settings *all, const struct tune_request *q, co
     struct tune_setting *s =
         add(now ? all : &others, of, line,
             comment ? comment + strspn(comment, " ") : "a row of your file", why, sizeof why);
-    bool lossy = s && s->lossy, none = s && s->weight == 0;
+    bool none = s && s->weight == 0;
     tune_settings_free(&others);
     if (!s)
         return fail_at(GS_USAGE, file, number, "%s", why);
-    if (none)
-        return fail_at(GS_USAGE, file, number, "there is no setting behind the link");
-    return lossy && !q->lossy ? fail_at(GS_USAGE, file, number,
-                                        "'bf16_gradients' changes the arithmetic: it needs --lossy")
-                              : GS_OK;
+    return none ? fail_at(GS_USAGE, file, number, "there is no setting behind the link") : GS_OK;
 }
 
-static int read_file(struct tune_settings *all, const struct tune_request *q, const char *file,
-                     enum tune_link link)
+static int read_file(struct tune_settings *all, const char *file, enum tune_link link)
 {
     AUTO_FCLOSE FILE *in = files_stream(file, FILES_GIVEN);
     AUTO_FREE char *line = NULL;
@@ -448,7 +410,7 @@ static int read_file(struct tune_settings *all, const struct tune_request *q, co
                        "is a pipe, which can be read once only: write the settings to a file");
     while (!code && getline(&line, &cap, in) >= 0) {
         line[strcspn(line, "\n")] = '\0';
-        code = take_line(all, q, file, ++number, line, link);
+        code = take_line(all, file, ++number, line, link);
     }
     return code;
 }
@@ -460,8 +422,7 @@ static bool applies(const struct row *r, const struct tune_request *q, enum tune
     int torch = r->flags & (TUNE_DDP | TUNE_FSDP | TUNE_PYTHON);
     if (r->link != link && (r->link != TUNE_UNKNOWN || link == TUNE_MPI))
         return false;
-    if ((r->flags & LOSSY && !q->lossy) || (r->flags & NVLS && tune_nvls_is_off()) ||
-        (r->flags & HOSTS && q->nodes == 1))
+    if ((r->flags & NVLS && tune_nvls_is_off()) || (r->flags & HOSTS && q->nodes == 1))
         return false;
     return (!torch || q->torch & torch) && !(q->nccl && r->nccl > q->nccl);
 }
@@ -469,7 +430,7 @@ static bool applies(const struct row *r, const struct tune_request *q, enum tune
 static bool wanted(const char *only, const struct tune_setting *s)
 {
     AUTO_WORDS struct words words = {0};
-    AUTO_FREE char *label = joined(s, "/");
+    AUTO_FREE char *label = tune_setting_apply(s, "/");
     bool found = !only;
     if (only)
         words_split(&words, only, ',');
@@ -516,7 +477,7 @@ int tune_settings_make(struct tune_settings *s, const struct tune_request *q, en
         add(s, TUNE_UNKNOWN, apply, "another NCCL", NULL, 0);
     }
     for (size_t i = 0, first = s->n; i < COUNT(files) && !code; i++, first = s->n) {
-        code = files[i] ? read_file(s, q, files[i], link) : GS_OK;
+        code = files[i] ? read_file(s, files[i], link) : GS_OK;
         for (size_t k = first; k < s->n; k++)
             s->v[k].by_launch = i == 1;
     }
@@ -550,48 +511,6 @@ size_t tune_settings_add(struct tune_settings *s, const char *apply, const char 
 {
     struct tune_setting *new = add(s, TUNE_UNKNOWN, apply, changes, NULL, 0);
     return new ? (size_t)(new - s->v) : s->n;
-}
-
-char *tune_setting_apply(const struct tune_setting *s)
-{
-    return joined(s, " ");
-}
-
-static bool sets_same(const struct words *a, const struct words *b)
-{
-    for (size_t i = 0; i < a->n; i++)
-        for (size_t k = 0; k < b->n; k++) {
-            size_t n = strcspn(a->v[i], "=");
-            if (!strncmp(a->v[i], b->v[k], n + 1))
-                return true;
-        }
-    return false;
-}
-
-size_t tune_settings_join(struct tune_settings *s, size_t a, size_t b)
-{
-    if (sets_same(&s->v[a].variables, &s->v[b].variables) ||
-        sets_same(&s->v[a].torch, &s->v[b].torch) || s->v[a].library || s->v[b].library)
-        return 0;
-    struct tune_setting new = {.lossy = s->v[a].lossy || s->v[b].lossy,
-                               .may_disconnect = s->v[a].may_disconnect || s->v[b].may_disconnect,
-                               .weight = s->v[a].weight + s->v[b].weight,
-                               .changes = xstrfmt("%s; %s", s->v[a].changes, s->v[b].changes)};
-    for (size_t k = 0; k < 2; k++) {
-        const struct tune_setting *of = &s->v[k ? b : a];
-        for (size_t i = 0; i < of->variables.n; i++)
-            words_add(&new.variables, of->variables.v[i]);
-        for (size_t i = 0; i < of->torch.n; i++)
-            words_add(&new.torch, of->torch.v[i]);
-    }
-    put_label(&new);
-    size_t there = tune_settings_find(s, new.label);
-    if (there < s->n) {
-        free_setting(&new);
-        return there;
-    }
-    APPEND(s->v, s->n) = new;
-    return s->n - 1;
 }
 
 char *tune_setting_words(const struct tune_setting *s)

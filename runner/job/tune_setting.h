@@ -38,8 +38,6 @@ struct tune_setting {
     int weight;             /* how much it changes: of two alike, the smaller is advised */
     char *library;          /* another file of NCCL; NULL: the job's own */
     bool by_launch;         /* the user wants it compared in launches of its own */
-    bool lossy;             /* changes the arithmetic */
-    bool may_disconnect;    /* the job may need the variable that is left out */
 };
 
 struct tune_settings {
@@ -62,7 +60,6 @@ struct tune_request {
     const char *arms, *launches; /* files of settings that replace the table; NULL: none */
     const char *library;         /* another file of NCCL; NULL: none */
     const char *only; /* words separated by commas, one of which a label must contain; NULL: all */
-    bool lossy;
     int nccl;        /* version, e.g. 22809; 0: unknown */
     int torch;       /* bits: what the job has of PyTorch */
     long long nodes; /* 0: unknown */
@@ -73,12 +70,11 @@ int tune_settings_make(struct tune_settings *s, const struct tune_request *q, en
 /* NCCL_NVLS_ENABLE=0 in the environment or in nccl.conf: it stays. */
 bool tune_nvls_is_off(void);
 void tune_settings_free(struct tune_settings *s);
-/* The union of two settings as a new one at the end; its index, or 0: they set the same variable. */
-size_t tune_settings_join(struct tune_settings *s, size_t a, size_t b);
 size_t tune_settings_find(const struct tune_settings *s, const char *label); /* n: not there */
 /* Adds the setting of these words unless it is there. Its index, or n: one is no setting. */
 size_t tune_settings_add(struct tune_settings *s, const char *apply, const char *changes);
-char *tune_setting_apply(const struct tune_setting *s); /* its words; the caller frees them */
+/* Its words, with `between` between them. The caller frees them. */
+char *tune_setting_apply(const struct tune_setting *s, const char *between);
 /* Can it be compared inside a running job, in a copy of NCCL or a communicator of Open MPI? */
 bool tune_setting_in_job(const struct tune_setting *s, enum tune_link link);
 /* Its lines in the engine's file of arms. */

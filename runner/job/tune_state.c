@@ -99,9 +99,8 @@ static bool state_good(const json_t *state, const struct state_member *members, 
         }
     }
     int64_t most = (int64_t)json_array_size(settings);
-    int64_t joined_at = json_integer_of(state, "joined_at");
-    if (json_integer_of(state, "winner") > most || joined_at > most + 1 || joined_at < !!most) {
-        snprintf(why, n, "'winner' or 'joined_at' is none of its settings");
+    if (json_integer_of(state, "winner") > most) {
+        snprintf(why, n, "'winner' is none of its settings");
         return false;
     }
     if (!json_array_size(json_object_get(state, "command"))) {

@@ -370,7 +370,6 @@ int cmd_tune(int argc, char **argv)
                              .minutes = NULL,
                              .worth = "1%",
                              .memory = "10%",
-                             .emit = "env",
                              .proofs = {4, 2, 99},
                              .seed = {(long)time(NULL), 0, LONG_MAX}};
     const struct cli_option options[] = {
@@ -382,8 +381,6 @@ int cmd_tune(int argc, char **argv)
          "settings to try besides those of gradsync: lines LINK: NAME=VALUE ... (docs/tune.md)"},
         {"only", 0, CLI_TEXT, &o.only, "WORDS",
          "try only settings that contain one of these words, separated by commas"},
-        {"lossy", 0, CLI_FLAG, &o.lossy, NULL,
-         "try settings that change the arithmetic, too (bf16 gradients)"},
         {"memory", 0, CLI_TEXT, &o.memory, "SHARE",
          "advise no setting that needs more GPU memory than this share (default 10%)"},
         {"arms", 'a', CLI_TEXT, &o.arms, "FILE",
@@ -394,8 +391,6 @@ int cmd_tune(int argc, char **argv)
          "another file of NCCL, to compare with the job's own"},
         {"proof", 'l', CLI_INT, &o.proofs, "N",
          "launches of the proof; 3 if time is short (default 4)"},
-        {"emit", 'e', CLI_TEXT, &o.emit, "FORM",
-         "form of the lines to paste: env, pytorch or sbatch (default env)"},
         {"dry-run", 'n', CLI_FLAG, &o.dry_run, NULL, "print what would be tried; start nothing"},
         {"no-price", 0, CLI_FLAG, &o.no_price, NULL,
          "leave out the price: no launch without communication"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A training over the pretended NCCL. It binds NCCL by dlsym of a handle, as JAX does, or (linked) as a library of PyTorch
+ * A training over the pretended NCCL. It binds NCCL by dlsym of a handle, as JAX does, or (-DLINKED) as a library of PyTorch
  * does. Each step: a computation, some all-reduces in a stream of their own, and one small one, whose sum is checked.
  *   job RANKS STEPS [KEY=VALUE ...]
  *     ms=2 calls=4 kib=256   computation, all-reduces of a step, and their size
@@ -51,23 +51,29 @@ static double now(void)
 
 static void bind(void)
 {
+#ifdef LINKED
+#define BIND(f, of, name)                                                                          \
+    extern int name();                                                                             \
+    *(void **)&f = (void *)name
+#else
     void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
     void *nccl = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!nccl || !cuda) {
         fprintf(stderr, "%s\n", dlerror());
         exit(3);
     }
-#define BIND(f, of, name) *(void **)&f = dlsym(of, name)
-    BIND(unique, nccl, "ncclGetUniqueId");
-    BIND(init_rank, nccl, "ncclCommInitRank");
-    BIND(init_all, nccl, "ncclCommInitAll");
-    BIND(group_start, nccl, "ncclGroupStart");
-    BIND(group_end, nccl, "ncclGroupEnd");
-    BIND(all_reduce, nccl, "ncclAllReduce");
-    BIND(destroy, nccl, "ncclCommDestroy");
-    BIND(stream_create, cuda, "cuStreamCreate");
-    BIND(stream_sync, cuda, "cuStreamSynchronize");
-    BIND(set_context, cuda, "cuCtxSetCurrent");
+#define BIND(f, of, name) *(void **)&f = dlsym(of, #name)
+#endif
+    BIND(unique, nccl, ncclGetUniqueId);
+    BIND(init_rank, nccl, ncclCommInitRank);
+    BIND(init_all, nccl, ncclCommInitAll);
+    BIND(group_start, nccl, ncclGroupStart);
+    BIND(group_end, nccl, ncclGroupEnd);
+    BIND(all_reduce, nccl, ncclAllReduce);
+    BIND(destroy, nccl, ncclCommDestroy);
+    BIND(stream_create, cuda, cuStreamCreate);
+    BIND(stream_sync, cuda, cuStreamSynchronize);
+    BIND(set_context, cuda, cuCtxSetCurrent);
 }
 
 struct member {

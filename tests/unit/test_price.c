@@ -81,7 +81,7 @@ TEST(an_arm_is_compared_with_both_visits_of_auto)
         add(&all, 0, b, "s1", 0, 0.1 * exp(0.1));
     }
     assert_true(fabs(arm_effect(&all, 0, "s1").value) < 1e-6);
-    struct effect d = arm_difference(&all, 0, "s1", NULL);
+    struct effect d = arm_difference(&all, "s1", NULL);
     assert_true(fabs(d.value) < 1e-6 && d.launches == 6);
     assert_true(!price_from(&(struct price_answer){0}, &all));
     visits_free(&all);

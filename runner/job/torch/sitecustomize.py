@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Switches of PyTorch for `gradsync tune`, in ranks alone and without a change of the job.
 
-GRADSYNC_TORCH = NAME=VALUE,...  the switches: bucket_cap_mb, gradient_as_bucket_view, static_graph,
-                                 bf16_gradients (DDP); reshard_after_forward, prefetch (FSDP2); bind
+GRADSYNC_TORCH = NAME=VALUE,...  the switches: bucket_cap_mb, gradient_as_bucket_view, static_graph
+                                 (DDP); reshard_after_forward, prefetch (FSDP2); bind
 GRADSYNC_TORCH_OUT = FOLDER      each rank writes there what the job has, what a switch changed, the
                                  most GPU memory that it allocated, and whether DDP made many steps
                                  over Gloo
@@ -105,10 +105,6 @@ class Rank:
                     self.changed("DistributedDataParallel: %s=%s" % (name, self.switches[name]))
             old(*bound.args, **bound.kwargs)
             self.watch_backend(ddp)
-            if bool_of(self.switches.get("bf16_gradients", "0")):
-                from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
-                ddp.register_comm_hook(None, default_hooks.bf16_compress_hook)
-                self.changed("DistributedDataParallel: gradients are communicated in bf16")
 
         module.DistributedDataParallel.__init__ = init
 
