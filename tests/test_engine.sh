@@ -163,7 +163,7 @@ END
     ok 'a profiler of MPI compiles' mpicc -shared -fPIC -o mpi_profiler.so mpi_profiler.c
     config 'arm none;part none;arm ring;mpi coll_tuned_allreduce_algorithm=4'
     run timeout 60 env OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_mpi_yield_when_idle=1 mpirun --bind-to none --oversubscribe -n 2 \
-        -x "GRADSYNC_ENGINE=$folder/config" -x "$object:$tmp/mpi_profiler.so" "$build/examples/mpi_train" steps=100 compute_ms=1 MiB=1
+        -x "GRADSYNC_ENGINE=$folder/config" -x "$object:$tmp/mpi_profiler.so" "$build/examples/mpi_train" steps=400 compute_ms=1 MiB=1
     is "$rc, $(grep -c 'profiled 1' <<<"$err")" '0, 2' 'it is called'
     is "$(visited)" 'auto none ring' 'and all arms are visited'
 

@@ -433,11 +433,12 @@ bool launch_is_full(struct launch *l)
     l->full_at = clock_now_s() + FULL_S;
     AUTO_FREE char *path = xstrfmt("%s/room", l->folder);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool full = fd < 0 || write(fd, some, sizeof some) != (ssize_t)sizeof some;
-    int error = errno;
-    full = (fd >= 0 && close(fd)) || full;
+    ssize_t wrote = fd < 0 ? -1 : write(fd, some, sizeof some);
+    int error = wrote < 0 ? errno : wrote < (ssize_t)sizeof some ? ENOSPC : 0;
+    if (fd >= 0 && close(fd) && !error)
+        error = errno;
     unlink(path);
-    if (!full)
+    if (!error)
         return false;
     l->r->kind = "failed";
     snprintf(l->r->why, sizeof l->r->why, "%s cannot be written to: %s", l->job->out,
@@ -593,6 +594,7 @@ int launch_run(struct launch *l, const struct tune_setting *set, struct launched
         read_all(l);
         r->took_s = e.took_s;
         r->stopped = e.stopped;
+        r->ended = !e.enough && !e.hung && !e.lost;
         if (!r->stopped)
             judge(l, &e);
         size_t used = strlen(r->why);

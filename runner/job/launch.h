@@ -63,6 +63,7 @@ struct launched {
     char why[700];
     char crash[400]; /* how it ended by itself; "": well, or it was ended */
     bool stopped;    /* by a signal */
+    bool ended;      /* by itself */
     char holder[300]; /* the file into which NCCL is linked statically; "": none is known */
     bool gloo;       /* DDP made some steps over Gloo, which nothing sees */
 };

@@ -1048,7 +1048,7 @@ static int first_launch(struct tune *t, int number, bool *again, bool *open)
     }
     name_arms(t, &r.journals.visits);
     t->priced = true;
-    *open = !f.settings_done && !hung && !*r.crash && count_open(t) && !worthless(t);
+    *open = r.ended && !*r.crash && !f.settings_done && count_open(t) && !worthless(t);
     bool others = false;
     for (size_t i = 0; i < r.journals.visits.n && !others; i++)
         others = strcmp(r.journals.visits.v[i].arm, TUNE_BASELINE) != 0;
@@ -1098,7 +1098,7 @@ static int first_again(struct tune *t, bool *open)
     CHECK(record_visits(t, &r, true));
     CHECK(job_recording_visits(&all, t->price_dir));
     judge_control(t, &all);
-    *open = !judge_settings(t, &all) && !worthless(t);
+    *open = !judge_settings(t, &all) && r.ended && !worthless(t);
     visits_free(&all);
     return GS_OK;
 }
@@ -1526,6 +1526,8 @@ static int stages(struct tune *t)
 {
     if (!t->job.step_s)
         CHECK(first(t));
+    else if (t->job.calls && !t->raced && !t->winner) /* interrupted before this was known */
+        CHECK(first_winner(t));
     if (!t->stopped && t->captured && !t->priced && !t->o.no_price)
         CHECK(price_by_launches(t));
     if (!t->stopped && !t->raced && !worthless(t))
