@@ -30,7 +30,7 @@ cp -r "$run" begun
 altered() { # NAME FILTER: raw has this state; the run was begun here
     jq "$2" begun/tune.json >"$run"/tune.json
 }
-altered command '.command = ["touch ran; true"] | .step_s = 0 | .settings = [] | .winner = 0 | .joined_at = 0'
+altered command '.command = ["touch ran; true"] | .step_s = 0 | .settings = [] | .winner = 0'
 fails1 2 "tune.json: you did not begin this in this folder, and it holds a command: read it, then: gradsync resume --commands $run$" \
     "$gradsync" resume "$run"
 ok 'the command of an altered state does not run' test ! -e ran
@@ -46,9 +46,8 @@ while IFS='|' read -r filter why; do
     altered number "$filter"
     fails1 1 "tune.json: damaged: $why; restore the file" "$gradsync" resume --commands "$run"
 done <<'END'
-.joined_at = 100000|'joined_at' is out of range, or of another type
-.joined_at = 7|'winner' or 'joined_at' is none of its settings
-.winner = 100|'winner' or 'joined_at' is none of its settings
+.calls = -1|'calls' is out of range, or of another type
+.winner = 100|'winner' is none of its settings
 .link = 99|'link' is out of range, or of another type
 .launches = -1|'launches' is out of range, or of another type
 .launches = 100000000000|'launches' is out of range, or of another type
