@@ -45,11 +45,6 @@
  * The copies of the baseline may share a communicator, so the A/A rate lacks the differences between
  * communicators; the placebo rate has them. Both leave out contrasts of fewer than two launches,
  * because these never have a verdict of faster or slower.
- *
- * The power of a recording: the probability that each contrast finds a change of 2%, from its
- * own standard error, degrees of freedom, A/A floor and family. The estimate must lie above the bound
- * of a verdict, its interval above the floor, and its p must pass Holm's first step, which is the
- * hardest.
  */
 #pragma once
 
@@ -170,8 +165,3 @@ extern const char placebo_columns[];
 void placebo_put(struct csv *csv, const struct comparison *c);
 /* Writes DIR/placebo.csv. GS_OK or reported. */
 int placebo_write(const struct comparison *c, const char *dir);
-
-#define POWER_CHANGE 0.02
-
-/* One line: the mean for each level of evidence; nothing if there is none. */
-void power_print(const struct comparison *c);

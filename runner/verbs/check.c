@@ -242,13 +242,13 @@ static int check_one(const char *path, const char *const *overrides)
 
 struct check_request {
     const char **overrides, *root;
-    bool machine, json;
+    bool machine;
 };
 
 static int check(void *request, char **paths, int n)
 {
     const struct check_request *q = request;
-    int worst = q->machine ? machine_check(q->root, q->json) : GS_OK;
+    int worst = q->machine ? machine_check(q->root) : GS_OK;
     if (!n && !q->machine)
         return fail(GS_USAGE, "check: give a file or folder, or --machine");
     for (int i = 0; i < n; i++) {
@@ -266,7 +266,6 @@ int cmd_check(int argc, char **argv)
         {"machine", 'm', CLI_FLAG, &q.machine, NULL,
          "show the network ports and GPUs of this machine, and the NCCL settings that gradsync "
          "would choose"},
-        {"json", 0, CLI_FLAG, &q.json, NULL, "with --machine: print one JSON object"},
         {"root", 'r', CLI_TEXT, &q.root, "DIR",
          "with --machine: read DIR/sys and DIR/proc instead of /sys and /proc"},
         {"quiet", 'q', CLI_QUIET, NULL, NULL, "print faults only"},

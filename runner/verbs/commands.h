@@ -39,4 +39,4 @@ EACH_VERB(VERB)
 int names_print(const char *kind, bool *known);
 /* `check --machine`: the network ports and GPUs of this machine, and the NCCL settings that gradsync
  * would choose. root: reads ROOT/sys and ROOT/proc; NULL: / */
-int machine_check(const char *root, bool json);
+int machine_check(const char *root);

@@ -486,7 +486,6 @@ static int print_contrasts(const struct compare_request *q, const struct choice 
         CHECK(store_open(&s, NULL));
         CHECK(contrasts_put(&s, &shown));
         CHECK(contrasts_print(&s));
-        power_print(&shown);
     } else {
         CHECK(take_prices(&shown, choice));
         /* Of two configs that were measured, neither is the best of many: one line says how they differ. */

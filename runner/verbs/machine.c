@@ -63,15 +63,13 @@ static void show_rest(const json_t *fabric)
                "aws-ofi-nccl\n");
 }
 
-int machine_check(const char *root, bool json)
+int machine_check(const char *root)
 {
     if (root && !files_is_folder(root))
         return fail(GS_USAGE, "check: --root %s: not a folder", root);
     AUTO_FREE char *real = root ? realpath(root, NULL) : xstrdup("");
     AUTO_JSON json_t *fabric = fabric_json(real);
     const json_t *settings = json_object_get(fabric, "settings");
-    if (json)
-        return json_print(fabric, JSON_INDENT(2)), GS_OK;
     show_devices(fabric);
     show_rest(fabric);
     if (!json_array_size(settings))

@@ -36,7 +36,6 @@ $ gradsync query -q raw1 --export one && cmp csv/compare.csv one/compare.csv
 # ---- one line a group: its fastest config
 $ gradsync compare raw1
 for n in 1 2 3 4 5 6 7 8 9; do make many/$n groups=4 spread=0.02 seed=$n; done
-$ gradsync compare --all many | grep power
 $ gradsync compare many | grep -o '^  [0-9w]' | sort | uniq -c
 $ gradsync compare --size 16 raw1
 $ diff <(gradsync compare --size 16 raw1) <(gradsync compare --size 16B raw1)
