@@ -8,31 +8,16 @@
 -- the blocks of a job's one launch, as `gradsync tune` prints it, and the interval of its order
 -- statistics (the k-th value from both ends); over the launches of a replay the mean, and Student's
 -- t.
-WITH t(n, least, k) AS (
-    VALUES (2, 12.706, 1), (3, 4.303, 1), (4, 3.182, 1), (5, 2.776, 1), (6, 2.571, 1),
-        (7, 2.447, 1), (8, 2.365, 1), (9, 2.306, 2), (10, 2.262, 2), (11, 2.228, 2), (12, 2.201, 3),
-        (13, 2.179, 3), (14, 2.160, 3), (15, 2.145, 4), (16, 2.131, 4), (17, 2.120, 5),
-        (18, 2.110, 5), (19, 2.101, 5), (20, 2.093, 6), (21, 2.086, 6), (22, 2.080, 6),
-        (23, 2.074, 7), (24, 2.069, 7), (25, 2.064, 8), (26, 2.060, 8), (27, 2.056, 8),
-        (28, 2.052, 9), (29, 2.048, 9), (30, 2.045, 10), (31, 2.042, 10), (32, 2.040, 10),
-        (33, 2.037, 11), (34, 2.035, 11), (35, 2.032, 12), (36, 2.030, 12), (37, 2.028, 13),
-        (38, 2.026, 13), (39, 2.024, 13), (40, 2.023, 14)
-),
-resnet(run_id, batch) AS ( -- a recording holds the program's name alone, not its options
+WITH resnet(run_id, batch) AS ( -- these recordings do not say the options of their program
     VALUES ('20261126T181225Z-1c53', '16'), ('20261126T181312Z-da1a', '16'),
         ('20261126T181402Z-77fb', '4'), ('20261126T181449Z-fbde', '4'),
         ('20261126T181536Z-ac86', '1'), ('20261126T181626Z-b602', '1')
 ),
-job AS ( -- the latest trial of each job: jobs of a platform differ by the bytes of their step
-    SELECT run, bytes
-    FROM (
-            SELECT run, size_B AS bytes,
-                row_number() OVER (PARTITION BY platform, size_B, batch ORDER BY run_id DESC)
-                    AS place
-            FROM run JOIN cell USING (run) LEFT JOIN resnet USING (run_id)
-            WHERE workload = 'trial' AND config = 'none' AND platform GLOB 'h?00-*gpu-*'
-        )
-    WHERE place = 1
+job AS ( -- the trials that stand; those of resnet have one step in bytes, and stand beside each other
+    SELECT run, size_B AS bytes
+    FROM run JOIN cell USING (run)
+    WHERE workload = 'trial' AND config = 'none' AND platform GLOB 'h?00-*gpu-*'
+        AND (run IN (SELECT run FROM standing) OR run_id IN (SELECT run_id FROM resnet))
 ),
 visit AS (
     SELECT r.platform, r.run_id, r.workload, r.ranks, r.label, b.launch, b.block, c.config, c.mode,
@@ -72,21 +57,13 @@ difference AS (
     WHERE v.config IS NOT 'auto'
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
 ),
-ordered AS (
-    SELECT *,
-        row_number() OVER (PARTITION BY run_id, batch, arm ORDER BY x) AS place,
-        count(*) OVER (PARTITION BY run_id, batch, arm) AS n
-    FROM difference
-),
 price AS (
-    SELECT platform, run_id, workload, ranks, bytes, label, batch, arm, n, avg(x) AS x,
-        least * sqrt(max(0, avg(x * x) - avg(x) * avg(x)) / (n - 1)) AS error,
-        avg(CASE WHEN place IN ((n + 1) / 2, (n + 2) / 2) THEN x END) AS median,
-        max(CASE WHEN place = k THEN x END) AS lowest,
-        max(CASE WHEN place = n + 1 - k THEN x END) AS highest
-    FROM ordered JOIN t USING (n)
-    WHERE workload <> 'trial' OR arm <> 'none' OR n >= 6 -- as `trial` asks of a price
+    SELECT platform, run_id, workload, ranks, bytes, label, batch, arm, count(*) AS n, avg(x) AS x,
+        mean_error(x) AS error, median(x) AS median, median_low(x) AS lowest,
+        median_high(x) AS highest
+    FROM difference
     GROUP BY run_id, batch, arm
+    HAVING count(*) >= iif(workload = 'trial' AND arm = 'none', 6, 2) -- as `trial` asks of a price
 )
 SELECT
     CASE

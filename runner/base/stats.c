@@ -128,6 +128,14 @@ double stats_mean(const double *x, size_t n)
     return n ? sum / (double)n : NAN;
 }
 
+double stats_mean_error(const double *x, size_t n)
+{
+    double mean = stats_mean(x, n), squares = 0;
+    for (size_t i = 0; i < n; i++)
+        squares += (x[i] - mean) * (x[i] - mean);
+    return n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : NAN;
+}
+
 double stats_middle_mean(const double *x, size_t n)
 {
     AUTO_FREE double *copy = copy_of(x, n);

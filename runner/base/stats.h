@@ -20,6 +20,7 @@ struct interval {
 double stats_quantile(const double *x, size_t n, double p);
 double stats_median(const double *x, size_t n);
 double stats_mean(const double *x, size_t n);
+double stats_mean_error(const double *x, size_t n); /* its standard error; NaN of fewer than 2 */
 /* The mean without the lowest and the highest fifth, rounded up; of n < 3 the mean. */
 double stats_middle_mean(const double *x, size_t n);
 /* stats_quantile without a copy; reorders scratch. */

@@ -62,10 +62,7 @@ static struct effect median_of(const double *x, size_t n)
 
 static struct effect mean_of(const double *x, size_t n)
 {
-    double mean = stats_mean(x, n), squares = 0;
-    for (size_t i = 0; i < n; i++)
-        squares += (x[i] - mean) * (x[i] - mean);
-    double df = (double)n - 1, se = n > 1 ? sqrt(squares / df / (double)n) : (double)NAN;
+    double mean = stats_mean(x, n), se = stats_mean_error(x, n), df = (double)n - 1;
     double half = n > 1 ? student_quantile(0.025, df) * se : (double)NAN;
     return (struct effect){.value = mean,
                            .lo = mean - half,

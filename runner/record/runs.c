@@ -233,15 +233,8 @@ static void run_folder_free(struct run_folder *run)
     free(run->dir);
     free(run->key);
     free(run->host);
-}
-
-/* Do both have the same platform, workload and label, which are the first lines of a key? */
-static bool same_section(const struct run_folder *a, const struct run_folder *b)
-{
-    size_t n = 0;
-    for (int lines = 0; lines < 3 && a->key[n]; n++)
-        lines += a->key[n] == '\n';
-    return !strncmp(a->key, b->key, n);
+    free(run->section);
+    free(run->rank);
 }
 
 void runs_free(struct runs *r)
@@ -264,18 +257,27 @@ bool run_is_final(const char *dir)
 
 /* ---- order ---- */
 
-/* Which of two runs stands for what both have measured: the one with more progress (a complete run
- * goes before one that was interrupted or is under way), then the later one, as its id begins with the
- * time. The view `standing` of the store is the same rule in SQL. */
-static bool run_stands(int progress, const char *run_id, int other_progress, const char *other_id)
+char *runs_rank(bool complete, bool measured, const char *run_id)
 {
-    return progress != other_progress ? progress > other_progress : strcmp(run_id, other_id) > 0;
+    return xstrfmt("%d %s", 2 * complete + measured, run_id);
+}
+
+char *runs_section(const char *key, const char *group)
+{
+    const char *workload = strchr(key, '\n');
+    bool job =
+        workload && (!strncmp(workload, "\ntrial\n", 7) || !strncmp(workload, "\ntrain\n", 7));
+    size_t n = 0;
+    for (int lines = 0; lines < 3 && key[n]; n++) /* platform, workload, label */
+        lines += key[n] == '\n';
+    return xstrfmt("%.*s%s", (int)n, key, job && group ? group : "");
 }
 
 static bool is_later(const struct run_folder *a, const struct run_folder *b)
 {
-    return run_stands(runs_measured(a->dir), path_name(a->dir), runs_measured(b->dir),
-                      path_name(b->dir));
+    AUTO_FREE char *x = runs_rank(false, runs_measured(a->dir), path_name(a->dir));
+    AUTO_FREE char *y = runs_rank(false, runs_measured(b->dir), path_name(b->dir));
+    return strcmp(x, y) > 0;
 }
 
 const struct run_folder *runs_choice_latest(const struct choice *c)
@@ -338,50 +340,24 @@ static void keep_platform(struct runs *runs, const char *platform)
             drop(runs, i);
 }
 
-/* Of one section. */
-static bool stands_for(const struct run_folder *a, const struct run_folder *b)
-{
-    return run_stands(2 * run_is_final(a->dir) + runs_measured(a->dir), path_name(a->dir),
-                      2 * run_is_final(b->dir) + runs_measured(b->dir), path_name(b->dir));
-}
-
-/* All trials share one section. The group id of a cell tells their steps apart. */
-static void steps_of(struct words *steps, const char *dir)
+static void set_standing(struct run_folder *run)
 {
     AUTO_WORDS struct words paths = {0};
+    AUTO_FREE char *group = NULL;
     char ignored[1];
     err_capture(ignored, sizeof ignored);
-    record_list(dir, &paths);
-    for (size_t i = 0; i < paths.n && !steps->n; i++) {
-        struct raw *raw = NULL;
+    record_list(run->dir, &paths);
+    for (size_t i = 0; i < paths.n; i++) {
+        AUTO(raw_close_of) struct raw *raw = NULL;
         struct raw_line l;
         if (!raw_open(&raw, paths.v[i]))
             while (raw_next(raw, 1u << RAW_CELL, &l) == 1)
-                words_add_once(steps, json_text_of(l.json, "group"));
-        if (raw)
-            raw_close(raw);
+                if (!group || strcmp(json_text_of(l.json, "group"), group) < 0)
+                    xstrset(&group, json_text_of(l.json, "group"));
     }
     err_capture(NULL, 0);
-}
-
-static bool is_job(const struct run_folder *run)
-{
-    const char *workload = strchr(run->key, '\n');
-    return workload && (!strncmp(workload, "\ntrial\n", 7) || !strncmp(workload, "\ntrain\n", 7));
-}
-
-/* Of one section: runs of other jobs, with other steps, do not replace each other. */
-static bool same_steps(const struct run_folder *a, const struct run_folder *b)
-{
-    AUTO_WORDS struct words x = {0}, y = {0};
-    if (!is_job(a))
-        return true;
-    steps_of(&x, a->dir);
-    steps_of(&y, b->dir);
-    bool same = !x.n || !y.n;
-    for (size_t i = 0; i < x.n && !same; i++)
-        same = words_has(&y, x.v[i]);
-    return same;
+    run->section = runs_section(run->key, group);
+    run->rank = runs_rank(run_is_final(run->dir), runs_measured(run->dir), path_name(run->dir));
 }
 
 static void leave_out(struct choice *c, size_t i, const struct run_folder *kept)
@@ -394,21 +370,19 @@ static void leave_out(struct choice *c, size_t i, const struct run_folder *kept)
     drop(&c->runs, i);
 }
 
-/* Runs are sorted, so those of one section are adjacent. */
 static void keep_latest(struct choice *c)
 {
-    for (size_t i = c->runs.n; i-- > 1;)
-        for (size_t k = i; k-- > 0 && same_section(&c->runs.v[i], &c->runs.v[k]);) {
-            const struct run_folder *a = &c->runs.v[i], *b = &c->runs.v[k];
-            if (!same_steps(a, b))
-                continue;
-            if (!stands_for(a, b)) {
-                leave_out(c, i, b);
-                break;
-            }
-            leave_out(c, k, a);
-            i--;
-        }
+    for (size_t i = 0; i < c->runs.n; i++)
+        set_standing(&c->runs.v[i]);
+    for (size_t i = c->runs.n; i-- > 0;) {
+        const struct run_folder *one = &c->runs.v[i];
+        for (size_t k = 0; k < c->runs.n; k++)
+            if (!strcmp(c->runs.v[k].section, one->section) &&
+                strcmp(c->runs.v[k].rank, one->rank) > 0)
+                one = &c->runs.v[k];
+        if (one != &c->runs.v[i])
+            leave_out(c, i, one);
+    }
 }
 
 static char *platform_of(const struct run_folder *run)

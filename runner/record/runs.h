@@ -21,6 +21,7 @@ struct run_folder {
     char *dir;
     char *key;  /* sort key: platform, workload, label and run id, one per line; NULL if unsorted */
     char *host; /* of rank 0, or of its lab; "": not recorded; NULL if unsorted */
+    char *section, *rank; /* NULL before runs_choose has asked for them */
 };
 
 struct runs {
@@ -53,6 +54,14 @@ void runs_free(struct runs *r);
 /* True if the run folder has a manifest. */
 bool run_is_final(const char *dir);
 
+/* Of the runs of one section, the one of the highest rank (strcmp) stands for it: a complete run goes
+ * before one that was interrupted or is under way, one that measured something before one that did not,
+ * then the later one, as its id begins with the time. The store keeps rank and section of each run for
+ * its view `standing`. The caller frees both. */
+char *runs_rank(bool complete, bool measured, const char *run_id);
+/* Of a sort key. Trials and trainings of several jobs have one label: `group`, the first of the groups of
+ * their cells by name, tells them apart; NULL: there is none. */
+char *runs_section(const char *key, const char *group);
 /* ---- which run stands for a section ---- */
 
 /* Which recordings a verb uses if its user names a platform, or nothing.

@@ -3,9 +3,11 @@
 
 #include "base/err.h"
 #include "base/jsontext.h"
+#include "base/stats.h"
 #include "base/term.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "compare/contrast.h"
 #include "store/column_words.h"
 #include "store/tex.h"
 
@@ -342,8 +344,43 @@ static void sql_by_name(sqlite3_context *c, int n, sqlite3_value **v)
     sqlite3_result_text(c, t.s, -1, free);
 }
 
+/* ---- estimates of the values of a group ---- */
+
+struct group_values {
+    double *v;
+    size_t n;
+};
+
+static void sql_add(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    struct group_values *x = sqlite3_aggregate_context(c, sizeof *x);
+    if (x && sqlite3_value_type(v[0]) != SQLITE_NULL)
+        APPEND(x->v, x->n) = sqlite3_value_double(v[0]);
+}
+
+static const char *const estimates[] = {"median", "median_low", "median_high", "mean_error"};
+
+static void sql_estimate(sqlite3_context *c)
+{
+    const char *const *which = sqlite3_user_data(c);
+    struct group_values none = {0}, *x = sqlite3_aggregate_context(c, sizeof *x);
+    x = x ? x : &none;
+    struct interval ci = stats_median_ci(x->v, x->n, CONTRAST_LEVEL);
+    double error = stats_mean_error(x->v, x->n);
+    if (x->n > 1)
+        error *= student_quantile((1 - CONTRAST_LEVEL) / 2, (double)x->n - 1);
+    const double values[] = {x->n ? stats_median(x->v, x->n) : (double)NAN, ci.lo, ci.hi, error};
+    sqlite3_result_double(c, values[which - estimates]);
+    free(x->v);
+}
+
 int print_functions(struct store *s)
 {
+    for (size_t i = 0; i < COUNT(estimates); i++)
+        if (sqlite3_create_function(s->db, estimates[i], 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                                    (void *)&estimates[i], NULL, sql_add, sql_estimate))
+            return store_failed(s);
     const struct {
         const char *name;
         int n;

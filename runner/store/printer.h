@@ -29,5 +29,7 @@ int print_lines(struct store *s, const char *sql, void (*line)(const char *text)
 
 /* For queries that print text: human(VALUE, UNIT), human_size(BYTES), short_size(BYTES) ("8"
  * for "8 B"), human_change(RATIO), shorten(TEXT, CHARACTERS); param(PARAMS, NAME) is the value of one
- * parameter, and by_name(PARAMS) has them in the order of their names. */
+ * parameter, and by_name(PARAMS) has them in the order of their names. Of the values of a group: median(X)
+ * and its 95% interval, median_low(X) to median_high(X), and mean_error(X), by which Student's t lies on
+ * both sides of avg(X). */
 int print_functions(struct store *s); /* GS_OK or reported */

@@ -408,15 +408,21 @@ static int execute_all(struct store *s, const char *sql)
     return code;
 }
 
-static int move_run(struct store *s, const struct recorded *r, const char *stamp)
+static int move_run(struct store *s, const struct recorded *r, bool measured, const char *stamp)
 {
+    const char *group = r->n_groups ? r->groups[0].id : NULL;
     AUTO_TEXT struct text sql = {0};
     AUTO_FREE char *key =
         xstrfmt("%s\n%s\n%s\n%s\n", r->platform, r->workload, r->label, r->run_id);
+    for (size_t i = 0; i < r->n_groups; i++)
+        group = strcmp(r->groups[i].id, group) < 0 ? r->groups[i].id : group;
+    AUTO_FREE char *section = runs_section(key, group);
+    AUTO_FREE char *rank = runs_rank(run_is_final(r->dir), measured, r->run_id);
     text_add(&sql, "BEGIN IMMEDIATE;");
     add_forget(&sql, r->dir);
-    char *insert = sqlite3_mprintf("INSERT INTO main.stamp (dir, sort, stamp) VALUES (%Q, %Q, %Q);",
-                                   r->dir, key, stamp);
+    char *insert = sqlite3_mprintf("INSERT INTO main.stamp (dir, sort, section, rank, stamp)"
+                                   " VALUES (%Q, %Q, %Q, %Q, %Q);",
+                                   r->dir, key, section, rank, stamp);
     text_add(&sql, insert);
     sqlite3_free(insert);
     for (size_t i = 0; i < RAW_TABLES + DERIVED; i++) {
@@ -468,7 +474,7 @@ static int read_run(struct store *s, const char *dir, const char *stamp)
     if (!code && r)
         code = read_tables(&in);
     if (!code && r && !worker_said())
-        code = move_run(s, r, stamp);
+        code = move_run(s, r, in.seq > 0, stamp);
     gathered_free_run(r, in.groups);
     int dropped = drop_tables(s);
     dropped = dropped || (!code && r) ? dropped : forget(s, dir);

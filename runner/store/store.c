@@ -54,12 +54,8 @@ const struct store_table store_tables[] = {
     {"standing", "run",
      "platform, workload, label and job: the latest complete run that measured something, or the "
      "latest run if there is none",
-     "SELECT run FROM (SELECT run, row_number() OVER (PARTITION BY platform, workload, label,"
-     /* jobs share a section, and the group of their cells tells them apart */
-     " iif(workload IN ('trial', 'train'),"
-     "  (SELECT min(grp) FROM cell WHERE cell.run = run.run), '')"
-     " ORDER BY 2 * complete + EXISTS (SELECT 1 FROM block WHERE block.run = run.run) DESC,"
-     " run_id DESC) AS place FROM run) WHERE place = 1"},
+     "SELECT run FROM (SELECT run, row_number() OVER (PARTITION BY section ORDER BY rank DESC)"
+     " AS place FROM stamp) WHERE place = 1"},
     {"foreign_load", "run,launch,host,cores,foreign_cores", "host of a launch",
      "SELECT run, launch, host, max(cores) AS cores,"
      " max(0, max(busy_cores) - total(own_cores)) AS foreign_cores FROM ("
@@ -94,7 +90,8 @@ const struct store_table store_derived[DERIVED] = {
 };
 
 static const char extras[] =
-    "CREATE TABLE stamp (run INTEGER PRIMARY KEY, dir TEXT UNIQUE, sort TEXT, stamp TEXT);"
+    "CREATE TABLE stamp (run INTEGER PRIMARY KEY, dir TEXT UNIQUE, sort TEXT, section TEXT, rank TEXT,"
+    " stamp TEXT);"
     "CREATE INDEX by_cell ON block (run, cell_id);"
     "CREATE INDEX by_id ON cell (run, cell_id);"
     "CREATE INDEX by_param ON param (run, cell_id);";
@@ -252,8 +249,9 @@ static int number_of(sqlite3 *db, const char *sql, int otherwise)
 /* wanted: the number of tables, views, indices and triggers. */
 static enum state state_of(const struct store *s, int version, int wanted)
 {
-    int application = number_of(s->db, "PRAGMA application_id", -1);
+    /* The tables first: another process may make them, with the id, between the two. */
     int tables = number_of(s->db, "SELECT count(*) FROM sqlite_schema", -1);
+    int application = number_of(s->db, "PRAGMA application_id", -1);
     int code = sqlite3_errcode(s->db) & 0xff;
     if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
         return STATE_BROKEN;
