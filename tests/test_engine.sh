@@ -44,7 +44,7 @@ is "$verdict" 'right, not exact' 'small sums are right without the large collect
 
 # A copy that is not ordered behind the job's NCCL hangs in comms=2; ranks that switch at other steps hang in log=7,
 # which only two of three ranks see.
-for how in '2 250 comms=2' '2 250 group=1' '2 250 one=1' '2 250 one=2' '3 250 comms=2 log=7' '2 250 fork=1'; do
+for how in '2 250 comms=2' '2 250 group=1' '2 250 one=1' '2 250 one=2' '3 500 comms=2 log=7' '2 250 fork=1'; do
     # shellcheck disable=SC2086
     engine "$copies" $how
     is "$ended, $verdict" '0, right, exact' "$how: all sums are right, in copies too"

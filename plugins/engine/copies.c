@@ -32,29 +32,16 @@ static struct {
     struct assigned *assigned; /* by the copy itself */
 } copies[COPIES_MAX];
 
-static const char *value_in(const char *entry, const char *name)
-{
-    size_t n = strlen(name);
-    return !strncmp(entry, name, n) && entry[n] == '=' ? entry + n + 1 : NULL;
-}
-
-static bool is_without(const struct copy_environment *e, const char *name)
-{
-    for (size_t k = 0; k < e->n_without; k++)
-        if (!strcmp(e->without[k], name))
-            return true;
-    return false;
-}
-
 static char *get(size_t i, const char *name)
 {
     const struct copy_environment *e = copies[i].environment;
-    const char *value;
+    size_t n = strlen(name);
     for (size_t k = 0; k < e->n_set; k++)
-        if ((value = value_in(e->set[k], name)))
-            return (char *)(uintptr_t)value;
-    if (is_without(e, name))
-        return NULL;
+        if (!strncmp(e->set[k], name, n) && e->set[k][n] == '=')
+            return e->set[k] + n + 1;
+    for (size_t k = 0; k < e->n_without; k++)
+        if (!strcmp(e->without[k], name))
+            return NULL;
     char *real = getenv(name);
     for (struct assigned *a = __atomic_load_n(&copies[i].assigned, __ATOMIC_ACQUIRE); a && !real;
          a = a->next)

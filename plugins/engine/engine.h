@@ -156,6 +156,12 @@ struct turn {
     enum engine_part part;
 };
 
+/* The elements that a part leaves of a call. */
+static inline size_t engine_part_count(enum engine_part part, size_t count)
+{
+    return part == PART_ALL ? count : part == PART_HALF ? count / 2 : part == PART_ONE && count;
+}
+
 /* The engine's config; NULL: the engine changes nothing. */
 const struct engine_config *engine_config(void);
 /* Is there a config, or GRADSYNC_PRICE_ARM? */

@@ -335,17 +335,10 @@ static enum engine_part part_of(MPI_Comm *comm, enum engine_func func, long coun
     return part == PART_NONE || smaller ? part : PART_ALL;
 }
 
-static size_t part_count(enum engine_part part, long count)
-{
-    return part == PART_ALL    ? (size_t)count
-           : part == PART_HALF ? (size_t)count / 2
-                               : (part == PART_ONE && count > 0);
-}
-
 /* ---- collectives ---- */
 
 #define OPEN(...) __VA_ARGS__
-#define SMALLER(count) (int)part_count(part, count)
+#define SMALLER(count) (int)engine_part_count(part, (size_t)count)
 
 /* A collective and its non-blocking twin, whose last parameter is a request. `asked`: how much of it
  * to communicate. The parameters, and the arguments of MPI's own function, are in parentheses. One that is left out has

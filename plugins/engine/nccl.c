@@ -1083,15 +1083,10 @@ static void copy(void *to, const void *from, size_t bytes, stream_t stream)
         cu->copy((uintptr_t)to, (uintptr_t)from, bytes, stream);
 }
 
-static size_t part_count(enum engine_part part, size_t count)
-{
-    return part == PART_ALL ? count : part == PART_HALF ? count / 2 : part == PART_ONE;
-}
-
 /* ---- collectives ---- */
 
 #define OPEN(...) __VA_ARGS__
-#define LESS part_count(route.part, count)
+#define LESS engine_part_count(route.part, count)
 
 /* A function in front of NCCL's of the same name. `without`: what happens in place of a call that is left out. The
  * parameters, and the arguments of NCCL's own function, are in parentheses. */

@@ -135,23 +135,13 @@ static bool is_used(const struct job_watch *w, const struct seen *s)
     return any_kin(w) ? s->kin : s->fresh;
 }
 
-static size_t others_on(const struct job_watch *w, const struct seen *s)
-{
-    return s->old + (any_kin(w) ? s->fresh : 0);
-}
-
-static bool any_used(const struct job_watch *w)
-{
-    for (unsigned i = 0; i < w->n; i++)
-        if (is_used(w, &w->gpu[i]))
-            return true;
-    return false;
-}
-
 void job_watch_look(struct job_watch *w)
 {
     double now = clock_now_s();
-    double every = any_used(w) || now - w->began_s > FIRST_S ? EVERY_S : SOON_S;
+    bool used = false;
+    for (unsigned i = 0; i < w->n && !used; i++)
+        used = is_used(w, &w->gpu[i]);
+    double every = used || now - w->began_s > FIRST_S ? EVERY_S : SOON_S;
     if (!w->n || now - w->looked_s < every)
         return;
     for (unsigned i = 0; i < w->n; i++)
@@ -189,7 +179,8 @@ json_t *job_watch_health(const struct job_watch *w)
             continue;
         snprintf(rank, sizeof rank, "%d", n++);
         json_t *gpu = s->worst ? json_copy(s->worst) : json_object();
-        json_object_set_new(gpu, "others", json_integer((json_int_t)others_on(w, s)));
+        size_t others = s->old + (any_kin(w) ? s->fresh : 0);
+        json_object_set_new(gpu, "others", json_integer((json_int_t)others));
         json_object_set_new(all, rank, json_pack("{so}", "gpu", gpu));
     }
     if (n)

@@ -344,15 +344,6 @@ static void read_files(struct launch *l, const char *pattern,
     }
 }
 
-/* Many jobs print the mean of ten steps or more. The time between lines tells how many. */
-static double steps_of_line(const struct job_step *lines, size_t n)
-{
-    AUTO_FREE double *x = xcalloc(n + 1, sizeof *x);
-    for (size_t i = 1; i < n; i++)
-        x[i - 1] = (lines[i].at - lines[i - 1].at) / ((double)lines[i].ns * 1e-9);
-    return n > 1 ? fmax(1, stats_median(x, n - 1)) : 1;
-}
-
 static double median_s(const struct launched *r)
 {
     AUTO_FREE double *x = xcalloc(r->n + 1, sizeof *x);
@@ -367,7 +358,11 @@ static bool read_lines(struct launch *l)
     const struct job_step *steps = l->times->v;
     struct launched *r = l->r;
     size_t n = l->times->n;
-    double each = steps_of_line(steps, n);
+    AUTO_FREE double *x = xcalloc(n + 1, sizeof *x);
+    for (size_t i = 1; i < n; i++)
+        x[i - 1] = (steps[i].at - steps[i - 1].at) / ((double)steps[i].ns * 1e-9);
+    /* Many jobs print the mean of ten steps or more. The time between lines tells how many. */
+    double each = n > 1 ? fmax(1, stats_median(x, n - 1)) : 1;
     r->n = 0;
     for (size_t i = (size_t)ceil(LINE_STEPS_WARM / each); i < n; i++)
         APPEND(r->v, r->n) = (struct launch_sample){steps[i].ns, 1, steps[i].at};
