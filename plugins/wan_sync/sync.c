@@ -375,16 +375,6 @@ static bool poll_inside(struct sync *s, bool *done)
 
 /* ---- from phase to phase ---- */
 
-/* Begins the exchange of the fragment at the head. */
-static bool begin_exchange(struct sync *s)
-{
-    s->phase = EXCHANGE;
-    s->moved_ns = now_ns();
-    s->events = strategy_events(s->parts.engine);
-    return strategy_start(s->parts.engine, &s->piece[s->queue[s->head]].task) == 0 ||
-           failed_sync(s, s->parts.link->why);
-}
-
 /* The baseline is the library's own, and that blocks. */
 static bool run_mpi(struct sync *s)
 {
@@ -407,8 +397,13 @@ static bool begin_next(struct sync *s)
             return begin_inside(s, INWARD);
         /* fallthrough */
     case INWARD:
-        if (s->me >= 0)
-            return begin_exchange(s);
+        if (s->me >= 0) {
+            s->phase = EXCHANGE;
+            s->moved_ns = now_ns();
+            s->events = strategy_events(s->parts.engine);
+            return strategy_start(s->parts.engine, &s->piece[s->queue[s->head]].task) == 0 ||
+                   failed_sync(s, s->parts.link->why);
+        }
         if (s->parts.engine)
             strategy_pass(s->parts.engine);
         /* fallthrough */
@@ -466,14 +461,6 @@ static bool advance_sync(struct sync *s, uint64_t end)
 }
 
 /* ==== for the caller ==== */
-
-/* At most all fragments of the cell may be posted and not yet waited for. */
-static void sync_post(struct sync *s, int64_t fragment)
-{
-    s->queue[s->tail] = fragment;
-    s->tail = (s->tail + 1) % (s->n + 1);
-    s->piece[fragment].pending = true;
-}
 
 /* Makes progress for timeout_s. False: failed; sync_why() gives the reason. */
 static bool sync_poll(struct sync *s, double timeout_s)
@@ -549,15 +536,19 @@ static int64_t fragment_of(const struct course *c, int64_t after)
     return (at ? at : every) / each - 1;
 }
 
+/* At most all fragments of the cell may be posted and not yet waited for. */
 static void post_fragment(struct course *c, int64_t f)
 {
+    struct sync *s = c->s;
     size_t first = cell_fragment(c->cell, f), end = cell_fragment(c->cell, f + 1);
     if (c->beside) {
         uint64_t begin = now_ns();
-        payload_floats_fill(c->pattern, c->s->parts.data + first, c->shift + first, end - first);
+        payload_floats_fill(c->pattern, s->parts.data + first, c->shift + first, end - first);
         c->owed_s += (double)(now_ns() - begin) * 1e-9;
     }
-    sync_post(c->s, f);
+    s->queue[s->tail] = f;
+    s->tail = (s->tail + 1) % (s->n + 1);
+    s->piece[f].pending = true;
 }
 
 /* Waits for the fragment that is due after a step, and posts the one that begins there. Without overlap both

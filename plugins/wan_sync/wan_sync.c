@@ -12,7 +12,7 @@
  *   cuda/       sums inside a site on its GPUs; a shared object of its own (cuda.so)
  *
  * The schedule of a cell is made before its first sample (sync_open). A sample goes from sample() below
- * through sync_train() to sync_post(), which queues a fragment. sync_poll() and sync_wait() call advance_sync(),
+ * through sync_train() to post_fragment(), which queues a fragment. sync_poll() and sync_wait() call advance_sync(),
  * which takes it from phase to phase. strategy_start() and strategy_poll() give the blocks of its schedule to the
  * send() of a link (transport/link.h), in tcp_link.c, which queues them; the link's next() does all reading and
  * writing. Back: next() names a block that has arrived, the engine in strategy.c adds it, sync_wait() ends when
@@ -344,17 +344,6 @@ static double error_bound(const struct prepared *p, const struct payload_floats_
     return e->scale > 0 ? bound * p->pattern->largest / e->scale : 0;
 }
 
-static void judge_sum(struct prepared *p, const struct payload_floats_error *e, double bound)
-{
-    double allowed = bound * e->scale;
-    p->verdict = e->largest <= allowed ? WL_OK : WL_FAIL;
-    if (p->verdict != WL_OK)
-        snprintf(p->why, sizeof p->why,
-                 "element %zu of %zu is %.9g, not %.9g within %.3g, on rank %d", e->at,
-                 cell_count(&p->cell), (double)e->got, (double)e->expected, allowed,
-                 p->self->host->rank);
-}
-
 /* Each sample has a fresh gradient, the same cut of the pattern on every rank. */
 static size_t shift_of(const struct prepared *p)
 {
@@ -383,7 +372,12 @@ static void fill_metrics(struct prepared *p, const struct sync_times *t, struct 
     out->start_ns = t->start_ns;
     out->end_ns = t->end_ns;
     p->bits = e.bits;
-    judge_sum(p, &e, bound);
+    p->verdict = e.largest <= bound * e.scale ? WL_OK : WL_FAIL;
+    if (p->verdict != WL_OK)
+        snprintf(p->why, sizeof p->why,
+                 "element %zu of %zu is %.9g, not %.9g within %.3g, on rank %d", e.at,
+                 cell_count(&p->cell), (double)e.got, (double)e.expected, bound * e.scale,
+                 p->self->host->rank);
 }
 
 static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *out)

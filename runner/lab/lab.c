@@ -105,7 +105,6 @@ static void pass_signals(pid_t child)
 
 struct lab {
     const struct lab_spec *spec;
-    const struct lab_options *options;
     const struct scratch *folder;
     char *hosts, *facts_path, *control_path;
     struct site_devices devices[LAB_SITES_MAX];
@@ -187,7 +186,7 @@ static int prove(struct lab *l)
         CHECK(probe_run(&p, l->spec, l->holders));
         code = probe_judge(&p, l->spec, i ? again : why, sizeof why);
         json_object_set_new(l->facts, "before", probe_json(&p, l->spec));
-        if (!code && !l->options->quiet) {
+        if (!code) {
             AUTO_FREE char *text = probe_text(&p, l->spec);
             say("lab: before the command: %s", text);
         }
@@ -251,28 +250,24 @@ static int make_and_run(struct lab *l, char **command)
     CHECK(start_relay(l));
     l->facts = lab_facts_make(l->spec, l->rmem_B, l->holders, l->control_path);
     CHECK(lab_facts_write(l->facts, l->facts_path));
-    int code = prove(l);
-    if (l->options->report)
-        TRY(code, lab_facts_write(l->facts, l->options->report));
-    if (code)
-        return code;
+    CHECK(prove(l));
     l->command = fork();
     if (l->command == 0)
         run_command(l, command);
     if (l->command < 0)
         return fail(GS_CANNOT, "lab: fork: %s", strerror(errno));
     pass_signals(l->command);
-    code = wait_for_command(l);
+    int code = wait_for_command(l);
     pass_to = 0;
     return code;
 }
 
 /* `folder`: an existing folder of the lab. Does not return. */
-static _Noreturn void run_init(const struct lab_spec *s, const struct lab_options *o,
-                               const struct scratch *folder, char **command)
+static _Noreturn void run_init(const struct lab_spec *s, const struct scratch *folder,
+                               char **command)
 {
     struct lab *l = &lab;
-    *l = (struct lab){.spec = s, .options = o, .folder = folder, .rmem_B = site_rmem_B(s)};
+    *l = (struct lab){.spec = s, .folder = folder, .rmem_B = site_rmem_B(s)};
     l->hosts = xstrfmt("%s/hosts", folder->dir);
     l->facts_path = xstrfmt("%s/lab.json", folder->dir);
     l->control_path = xstrfmt("%s/control", folder->dir);
@@ -285,7 +280,7 @@ static _Noreturn void run_init(const struct lab_spec *s, const struct lab_option
 
 /* ---- the verbs ---- */
 
-int lab_run(const struct lab_spec *s, const struct lab_options *o, char **command)
+int lab_run(const struct lab_spec *s, char **command)
 {
     AUTO(scratch_remove) struct scratch folder = {0};
     if (getenv(LAB_FACTS_VARIABLE))
@@ -295,7 +290,7 @@ int lab_run(const struct lab_spec *s, const struct lab_options *o, char **comman
         return fail(GS_CANNOT, "lab: cannot make a folder in /dev/shm: %s", strerror(errno));
     pid_t init = site_fork_init();
     if (init == 0)
-        run_init(s, o, &folder, command);
+        run_init(s, &folder, command);
     if (init < 0)
         return GS_CANNOT;
     pass_signals(init);

@@ -13,16 +13,9 @@
 
 #include "lab/spec.h"
 
-#include <stdbool.h>
-
-struct lab_options {
-    const char *report; /* file for the description and the probe; NULL: none */
-    bool quiet;
-};
-
 /* Returns the exit code of the command, 128 + N when signal N ended it. Returns another exit code,
  * reported, when the lab failed before the command. */
-int lab_run(const struct lab_spec *s, const struct lab_options *o, char **command);
+int lab_run(const struct lab_spec *s, char **command);
 
 /* Runs argv in a site of the lab that this process is in. Returns only on failure, reported. */
 int lab_enter(const char *site, char **argv);

@@ -56,6 +56,28 @@ static int check_workload(struct config *c, const char *section, const struct se
     return code;
 }
 
+/* [sites], [links] and [model]: faults, and warnings of claims that are impossible. */
+static int check_sites(const struct config *c)
+{
+    AUTO(wan_map_free) struct wan_map m = {0};
+    struct wan_training t;
+    size_t n;
+    bool model = config_section(c, "model");
+    if (!model && !config_section(c, "sites"))
+        return GS_OK;
+    CHECK(wan_map_read(&m, c));
+    if (!model)
+        return GS_OK;
+    CHECK(wan_training_read(&t, c, &m));
+    struct wan_finding *f = wan_audit(c, &m, &t, &n);
+    for (size_t i = 0; f && i < n; i++)
+        if (f[i].verdict != WAN_POSSIBLE)
+            fail_at(GS_OK, f[i].entry->file, f[i].entry->line, "warning: key '%s': %s",
+                    f[i].entry->key, f[i].why.s);
+    wan_findings_free(f, n);
+    return f ? GS_OK : GS_USAGE;
+}
+
 /* Reads every section, and plans every workload. */
 static int check_config(const char *path, const char *const *overrides)
 {
@@ -68,7 +90,7 @@ static int check_config(const char *path, const char *const *overrides)
     code = err_worse(code, read);
     for (size_t i = 0; config_workload(c, i); i++)
         code = err_worse(code, check_workload(c, config_workload(c, i), read ? NULL : &set));
-    code = err_worse(code, wan_config_check(c));
+    code = err_worse(code, check_sites(c));
     code = err_worse(code, limits_claims_check(c));
     if (!config_workload(c, 0) && !config_section(c, "model"))
         code =

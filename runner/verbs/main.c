@@ -154,6 +154,25 @@ static const char *const examples[][2] = {
     {"model", "parameters = 1.3e9"},       {"reference", "busbw = 449GB/s"},
 };
 
+static const struct wl_param none[] = {{0}};
+/* The keys of the model of a WAN: the same tables read the config. */
+static const struct {
+    const char *section, *form; /* form: the line that contains these pairs; NULL: they are keys */
+    const struct wl_param *table;
+} wan_words[] = {
+    {"sites", "NAME = gpus=2 up=1Gbit/s …", wan_site_words},
+    {"links", NULL, wan_link_words},
+    {"links", NULL, wan_links_words},
+    {"links",
+     "A-B = rate=… rtt=… … sets one link in both directions, A>B = … in one direction, with the "
+     "keys above.",
+     none},
+    {"model", NULL, wan_training_words},
+    {"model",
+     "claim.NAME = VALUE or LOW..HIGH is a published claim, which check and model compare with "
+     "what is possible. claim.NAME.source, or source for all, names the publication. NAME:",
+     wan_claims}};
+
 static void put_section(const struct settings_section *s)
 {
     printf("[%s]\n", s->name);
@@ -163,12 +182,12 @@ static void put_section(const struct settings_section *s)
             printf("\nexample\n  [%s]\n  %s\n\n", s->name, examples[i][1]);
     for (const struct wl_param *p = s->table; p && p->name; p++)
         put_param(p, "");
-    for (const struct wan_words *w = wan_words; w->section; w++) { /* of the model of a WAN */
-        if (strcmp(w->section, s->name))
+    for (size_t i = 0; i < COUNT(wan_words); i++) {
+        if (strcmp(wan_words[i].section, s->name))
             continue;
-        if (w->form)
-            putchar('\n'), cli_put_wrapped(2, w->form);
-        for (const struct wl_param *p = w->table; p->name; p++)
+        if (wan_words[i].form)
+            putchar('\n'), cli_put_wrapped(2, wan_words[i].form);
+        for (const struct wl_param *p = wan_words[i].table; p->name; p++)
             put_param(p, "");
     }
 }
@@ -181,9 +200,9 @@ static void each_key(void (*visit)(void *arg, const char *kind, const char *sect
     for (const struct settings_section *s = settings_sections; s->name; s++)
         for (const struct wl_param *p = s->table; p && p->name; p++)
             visit(arg, "key", s->name, p);
-    for (const struct wan_words *w = wan_words; w->section; w++)
-        for (const struct wl_param *p = w->table; p->name; p++)
-            visit(arg, w->form ? "word" : "key", w->section, p);
+    for (size_t i = 0; i < COUNT(wan_words); i++)
+        for (const struct wl_param *p = wan_words[i].table; p->name; p++)
+            visit(arg, wan_words[i].form ? "word" : "key", wan_words[i].section, p);
 }
 
 struct wanted {
@@ -232,10 +251,10 @@ static bool configs_help(const char *word)
            "  [platform]\n  title = My server\n  [launch]\n  ranks = 4\n"
            "  [mpi_allreduce]\n  size = 1KiB, 64KiB, 4MiB\n\nsections\n");
     for (const struct settings_section *s = settings_sections; s->name; s++) {
-        const struct wan_words *w = wan_words;
-        while (w->section && strcmp(w->section, s->name))
+        size_t w = 0;
+        while (w < COUNT(wan_words) && strcmp(wan_words[w].section, s->name))
             w++;
-        printf("  [%s]%s\n", s->name, s->table || w->section ? " *" : "");
+        printf("  [%s]%s\n", s->name, s->table || w < COUNT(wan_words) ? " *" : "");
         cli_put_wrapped(INDENT, s->help);
     }
     printf("  [PLUGIN], [PLUGIN LABEL]\n");

@@ -337,20 +337,15 @@ static int set(int argc, char **argv)
     return cli_request(&cli, argc, argv, send_order, NULL);
 }
 
-struct lab_request {
-    struct lab_options lab;
-    const char **set;
-};
-
 static int lab(void *request, char **words, int n)
 {
     (void)n;
-    const struct lab_request *q = request;
+    const char **const *set = request;
     AUTO(config_free_of) struct config *c = NULL;
     AUTO(lab_spec_free) struct lab_spec s = {0};
-    CHECK(config_load(&c, words[0], q->set));
+    CHECK(config_load(&c, words[0], *set));
     CHECK(lab_spec_read(&s, c));
-    return lab_run(&s, &q->lab, words + 1);
+    return lab_run(&s, words + 1);
 }
 
 int cmd_lab(int argc, char **argv)
@@ -365,13 +360,8 @@ int cmd_lab(int argc, char **argv)
         argv[1] = of_set;
         return set(argc - 1, argv + 1);
     }
-    struct lab_request q = {0};
-    const struct cli_option options[] = {
-        CLI_SET_ROW(&q.set),
-        {"report", 'r', CLI_TEXT, &q.lab.report, "FILE",
-         "write the configured links, and those measured before the command, as JSON"},
-        {"quiet", 'q', CLI_QUIET, &q.lab.quiet, NULL, "print errors only"},
-        {0}};
+    const char **set_keys = NULL;
+    const struct cli_option options[] = {CLI_SET_ROW(&set_keys), CLI_QUIET_ROW, {0}};
     const struct cli cli = {
         .arguments = "CONFIG -- COMMAND...",
         .summary =
@@ -381,5 +371,5 @@ int cmd_lab(int argc, char **argv)
         .example = "gradsync lab wan-lab -- gradsync run wan-lab",
         .options = options,
         .args = {2, -1}};
-    return cli_request(&cli, argc, argv, lab, &q);
+    return cli_request(&cli, argc, argv, lab, &set_keys);
 }

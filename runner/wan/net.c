@@ -238,14 +238,6 @@ void wan_map_disturb(struct wan_map *m)
     }
 }
 
-int64_t wan_map_gpus(const struct wan_map *m)
-{
-    int64_t gpus = 0;
-    for (size_t i = 0; i < m->n; i++)
-        gpus += m->sites[i].gpus;
-    return gpus;
-}
-
 double wan_map_rate(const struct wan_map *m)
 {
     double rate = INFINITY;

@@ -120,7 +120,6 @@ void wan_map_disturb(struct wan_map *m);
 /* The link between sites of two rows. Fills in the RTT from the distance, and the
  * rate from the limits of both sites. */
 struct wan_link wan_map_link(const struct wan_map *m, size_t from, size_t to);
-int64_t wan_map_gpus(const struct wan_map *m);
 /* The slowest uplink or downlink of the map, bytes/s. */
 double wan_map_rate(const struct wan_map *m);
 /* The link between two sites that is slower than every site; false: there is none. Rows. */

@@ -26,7 +26,6 @@ const struct wl_param wan_training_words[] = {
     {FIELD("peak", WL_REAL, peak_flops), "FLOP/s", "0", 0, 1e19, NULL, "dense peak of one GPU in the precision used"},
     {FIELD("mfu", WL_REAL, mfu), NULL, "40%", 0, 1e3, NULL, "fraction of the peak that compute reaches"},
     {FIELD("compute", WL_TIME, compute_s), "s", "0", 0, 1e6, NULL, "measured compute time per step; 0: computed from FLOPs, peak and mfu"},
-    {FIELD("micro_batch", WL_REAL, micro_batch), NULL, "0", 0, 1e6, NULL, "sequences per GPU and micro-batch; 0: unknown"},
     {FIELD("bits", WL_REAL, bits), NULL, "16", 1, 64, NULL, "bits per gradient element on the wire"},
     {FIELD("group", WL_REAL, group), NULL, "0", 0, 1e9, NULL, "elements that share a 16-bit scale; 0: none"},
     {FIELD("every", WL_REAL, every), NULL, "1", 1, 1e9, NULL, "number of steps between synchronisations"},
@@ -146,12 +145,6 @@ static int check(const struct wan_training *t, const struct config *c, double at
                           "a step of %.4g s is impossible: %.4g FLOP on %.0f GPUs of %.4g TFLOP/s "
                           "take %.4g s at 100%% of the peak",
                           t->compute_s, flops, t->gpus, tera, least_s);
-    double once = t->gpus * t->micro_batch * t->sequence;
-    if (once > t->tokens)
-        code = impossible(c, "micro_batch",
-                          "one micro-batch per GPU exceeds a step: %.0f GPUs x %.0f sequences x "
-                          "%.0f tokens = %.0f tokens; a step has %.0f",
-                          t->gpus, t->micro_batch, t->sequence, once, t->tokens);
     if (t->fragments > t->every && t->fragments > 1)
         code = impossible(c, "fragments",
                           "%.0f fragments in %.0f steps; use at most one fragment per step",
@@ -167,7 +160,9 @@ static int check(const struct wan_training *t, const struct config *c, double at
 int wan_training_read(struct wan_training *t, const struct config *c, const struct wan_map *m)
 {
     char why[512];
-    double at_sites = (double)wan_map_gpus(m);
+    double at_sites = 0;
+    for (size_t i = 0; i < m->n; i++)
+        at_sites += (double)m->sites[i].gpus;
     *t = (struct wan_training){0};
     if (!params_default(wan_training_words, t, why, sizeof why))
         return fail_at(GS_USAGE, c->path, 0, "[model] %s", why);

@@ -15,7 +15,6 @@ struct wan_training {
     double gpus;                                        /* 0: sum over [sites] */
     double peak_flops, mfu;
     double compute_s;   /* measured time per step; 0: computed from the FLOPs */
-    double micro_batch; /* sequences per GPU and micro-batch; 0: unknown */
     double bits, group; /* bits on the wire; group: values that share a 16-bit scale */
     double every, fragments, outer_s, straggle_s;
     double backward, overlap; /* compute beside which a fragment's exchange can run, in steps */

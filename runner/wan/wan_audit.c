@@ -21,8 +21,7 @@ enum claim {
 };
 
 #define CLAIM(name, type, unit, what) {name, type, WL_AXIS, 0, unit, NULL, 1e-12, 1e30, NULL, what}
-/* claim.NAME; the help says what it is about. Ends with a NULL name. */
-static const struct wl_param claims[CLAIMS + 1] = {
+const struct wl_param wan_claims[CLAIMS + 1] = {
     [GPU_RATE] = CLAIM("gpu_tokens_per_s", WL_REAL, "tokens/s", "one GPU"),
     [SITE_RATE] = CLAIM("ideal_tokens_per_s", WL_REAL, "tokens/s", "all GPUs in one place"),
     [SITE_TIME] = CLAIM("ideal_time", WL_TIME, "s", "the training in one place"),
@@ -43,11 +42,9 @@ static const struct wl_param claims[CLAIMS + 1] = {
 
 /* Of these a claim is impossible if its low end is above the best value; of the others, if its high
  * end is below it. */
-static bool high_is_good(enum claim c)
-{
-    return c == GPU_RATE || c == SITE_RATE || c == EFFICIENCY || c == RATE || c == WORST_RATE ||
-           c == BUFFER;
-}
+static const bool high_is_good[CLAIMS] = {
+    [GPU_RATE] = true, [SITE_RATE] = true,  [EFFICIENCY] = true,
+    [RATE] = true,     [WORST_RATE] = true, [BUFFER] = true};
 
 /* What the claims of a config are compared with. */
 struct ground {
@@ -104,17 +101,13 @@ static struct ground ground_of(const struct config *c, const struct wan_map *m,
 
 /* ---- the reasons ---- */
 
-struct duration {
-    char s[32];
-};
-
-static struct duration days(double seconds)
+static const char *days(double seconds, char *text, size_t n)
 {
-    struct duration d;
     bool many = seconds >= 3 * 86400;
-    snprintf(d.s, sizeof d.s, "%.3g %s", seconds / (many ? 86400 : 3600), many ? "days" : "h");
-    return d;
+    snprintf(text, n, "%.3g %s", seconds / (many ? 86400 : 3600), many ? "days" : "h");
+    return text;
 }
+#define DAYS(seconds) days(seconds, (char[32]){""}, 32)
 
 static void explain_compute(const struct ground *g, enum claim c, struct wan_finding *f)
 {
@@ -124,8 +117,8 @@ static void explain_compute(const struct ground *g, enum claim c, struct wan_fin
         text_addf(&f->why,
                   "%.4g tokens in %s: the GPUs' full peak takes %s, %.0f%% of it %s, without any "
                   "network",
-                  g->t->target_tokens, days(f->high).s, days(g->t->target_tokens / peak).s,
-                  100 * g->t->mfu, days(f->reached).s);
+                  g->t->target_tokens, DAYS(f->high), DAYS(g->t->target_tokens / peak),
+                  100 * g->t->mfu, DAYS(f->reached));
     else
         text_addf(&f->why,
                   "%.4gK tokens/s on %.0f GPU%s are %.3g PFLOP/s, %.0f%% of the peak of %.4g "
@@ -207,7 +200,7 @@ static void explain(const struct ground *g, enum claim c, struct wan_finding *f)
         explain_step(g, f);
     else if (c == TIME || c == WORST_TIME)
         text_addf(&f->why, "%.4g tokens at %.3gK tokens/s take %s, not %s", g->t->target_tokens,
-                  g->reached[RATE] / 1e3, days(f->reached).s, days(f->high).s);
+                  g->reached[RATE] / 1e3, DAYS(f->reached), DAYS(f->high));
     else if (c == RTT)
         text_addf(&f->why, "the links of this config have %.3g to %.3g ms", 1e3 * g->rtt_low_s,
                   1e3 * f->possible);
@@ -223,45 +216,41 @@ static void explain(const struct ground *g, enum claim c, struct wan_finding *f)
 
 /* ---- reading ---- */
 
-static int unknown_claim(const struct config_entry *e)
+static bool is_beyond(const struct wan_finding *f, double limit)
 {
-    AUTO_TEXT struct text all = {0};
-    const char *near = NEAREST(e->key + strlen("claim."), claims, CLAIMS, name);
-    for (size_t i = 0; i < CLAIMS; i++)
-        text_addf(&all, "%s%s", i ? ", " : "", claims[i].name);
-    return near ? config_error(e, "unknown claim%s", DID_YOU_MEAN_IN("'claim.", near, "'"))
-                : config_error(e, "unknown claim; use claim. and one of %s", all.s);
+    return f->high_is_good ? f->low > limit * (1 + CLAIM_TOLERANCE)
+                           : f->high < limit * (1 - CLAIM_TOLERANCE);
 }
 
 /* The value is "20s..30s" or "30s". */
 static int judge(const struct ground *g, const struct config_entry *e, struct wan_finding *f)
 {
     enum claim c = GPU_RATE;
-    while (c < CLAIMS && strcmp(claims[c].name, e->key + strlen("claim.")) != 0)
+    const char *name = e->key + strlen("claim."), *near;
+    while (c < CLAIMS && strcmp(wan_claims[c].name, name) != 0)
         c++;
+    if (c == CLAIMS && (near = NEAREST(name, wan_claims, CLAIMS, name)))
+        return config_error(e, "unknown claim%s", DID_YOU_MEAN_IN("'claim.", near, "'"));
     if (c == CLAIMS)
-        return unknown_claim(e);
+        return config_error(e, "unknown claim; 'gradsync help model' lists them");
     const char *dots = strstr(e->value, "..");
     char why[512];
     AUTO_FREE char *low = xstrfmt("%.*s", dots ? (int)(dots - e->value) : 1000, e->value);
     *f = (struct wan_finding){.entry = e,
-                              .name = claims[c].name,
-                              .unit = claims[c].unit,
-                              .what = claims[c].help,
-                              .high_is_good = high_is_good(c),
+                              .name = wan_claims[c].name,
+                              .unit = wan_claims[c].unit,
+                              .what = wan_claims[c].help,
+                              .high_is_good = high_is_good[c],
                               .possible = g->possible[c],
                               .reached = g->reached[c]};
-    if (!wan_param_parse(&claims[c], low, &f->low, why, sizeof why) ||
-        !wan_param_parse(&claims[c], dots ? dots + 2 : low, &f->high, why, sizeof why))
+    if (!wan_param_parse(&wan_claims[c], low, &f->low, why, sizeof why) ||
+        !wan_param_parse(&wan_claims[c], dots ? dots + 2 : low, &f->high, why, sizeof why))
         return config_error(e, "%s", why);
     if (f->low > f->high)
         return config_error(e, "%s: write the lower value first", e->value);
-    double over[] = {f->low - f->possible * (1 + CLAIM_TOLERANCE),
-                     f->low - f->reached * (1 + CLAIM_TOLERANCE)};
-    double under[] = {f->possible * (1 - CLAIM_TOLERANCE) - f->high,
-                      f->reached * (1 - CLAIM_TOLERANCE) - f->high};
-    const double *beyond = f->high_is_good ? over : under;
-    f->verdict = beyond[0] > 0 ? WAN_IMPOSSIBLE : beyond[1] > 0 ? WAN_UNREACHED : WAN_POSSIBLE;
+    f->verdict = is_beyond(f, f->possible)  ? WAN_IMPOSSIBLE
+                 : is_beyond(f, f->reached) ? WAN_UNREACHED
+                                            : WAN_POSSIBLE;
     explain(g, c, f);
     return GS_OK;
 }
@@ -298,47 +287,3 @@ void wan_findings_free(struct wan_finding *f, size_t n)
         text_free(&f[i].why);
     free(f);
 }
-
-/* ---- check ---- */
-
-static int check_training(const struct config *c, const struct wan_map *m)
-{
-    struct wan_training t;
-    size_t n;
-    CHECK(wan_training_read(&t, c, m));
-    struct wan_finding *f = wan_audit(c, m, &t, &n);
-    for (size_t i = 0; f && i < n; i++)
-        if (f[i].verdict != WAN_POSSIBLE)
-            fail_at(GS_OK, f[i].entry->file, f[i].entry->line, "warning: key '%s': %s",
-                    f[i].entry->key, f[i].why.s);
-    wan_findings_free(f, n);
-    return f ? GS_OK : GS_USAGE;
-}
-
-int wan_config_check(const struct config *c)
-{
-    bool model = config_section(c, "model");
-    if (!model && !config_section(c, "sites"))
-        return GS_OK;
-    AUTO(wan_map_free) struct wan_map m = {0};
-    CHECK(wan_map_read(&m, c));
-    return model ? check_training(c, &m) : GS_OK;
-}
-
-/* ---- for help ---- */
-
-static const struct wl_param none[] = {{0}};
-const struct wan_words wan_words[] = {
-    {"sites", "NAME = gpus=2 up=1Gbit/s …", wan_site_words},
-    {"links", NULL, wan_link_words},
-    {"links", NULL, wan_links_words},
-    {"links",
-     "A-B = rate=… rtt=… … sets one link in both directions, A>B = … in one direction, with the "
-     "keys above.",
-     none},
-    {"model", NULL, wan_training_words},
-    {"model",
-     "claim.NAME = VALUE or LOW..HIGH is a published claim, which check and model compare with "
-     "what is possible. claim.NAME.source, or source for all, names the publication. NAME:",
-     claims},
-    {0}};

@@ -34,14 +34,5 @@ struct wan_finding *wan_audit(const struct config *c, const struct wan_map *m,
                               const struct wan_training *t, size_t *n);
 void wan_findings_free(struct wan_finding *f, size_t n);
 
-/* Checks [sites], [links] and [model] for `gradsync check`. Reports faults (GS_USAGE) and warns of
- * impossible claims. Without these sections it does nothing. */
-int wan_config_check(const struct config *c);
-
-/* The keys of [sites], [links] and [model] for `gradsync help`: the same tables read the config. */
-struct wan_words {
-    const char *section, *form; /* form: the line that contains these pairs; NULL: they are keys */
-    const struct wl_param *table;
-};
-
-extern const struct wan_words wan_words[]; /* ends with a NULL section */
+/* claim.NAME; the help says what it is about. Ends with a NULL name. */
+extern const struct wl_param wan_claims[];

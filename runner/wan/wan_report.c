@@ -75,12 +75,8 @@ static void print_training(const struct wan_report *r)
            scaled(t->tokens / compute, "tokens/s").s);
     if (t->compute_s <= 0)
         printf(" (%s of %s per GPU)", percent(t->mfu).s, scaled(t->peak_flops, "FLOP/s").s);
-    printf("\n  gradient   %s (%g bits per element)", scaled(wan_training_bytes(t, t->bits), "B").s,
-           t->bits);
-    if (t->micro_batch > 0 && t->sequence > 0)
-        printf("; %.0f micro-batches per GPU and step",
-               ceil(t->tokens / (t->gpus * t->micro_batch * t->sequence) - 1e-9));
-    printf("\n");
+    printf("\n  gradient   %s (%g bits per element)\n",
+           scaled(wan_training_bytes(t, t->bits), "B").s, t->bits);
 }
 
 static void print_network(const struct wan_report *r)

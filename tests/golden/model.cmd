@@ -25,7 +25,6 @@ $ refused model:mfu=120%
 $ refused model:compute=1s
 $ refused links:okstate-sdsc=rtt=2ms
 $ refused links:rtt=10ms
-$ refused model:micro_batch=16 model:sequence=8192
 $ refused model:gpus=16
 $ refused model:every=0
 $ refused model:bits=0

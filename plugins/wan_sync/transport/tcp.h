@@ -31,10 +31,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define TCP_STREAMS_MAX 64
-
 struct tcp_options {
-    int streams;            /* between two ranks, 1 to TCP_STREAMS_MAX */
+    int streams;            /* between two ranks, 1 or more */
     const char *interface;  /* use only its addresses; "": all but loopback */
     int port;               /* listen on port + local rank; 0: any free port */
     const char *congestion; /* e.g. "bbr"; "": the kernel's default */

@@ -231,15 +231,6 @@ void tcp_pump(struct tcp_peer *p)
     }
 }
 
-/* Each rank begins with another peer: the blocks of all would wait for each other at that one's end. */
-static void begin_sending(struct tcp_link *l)
-{
-    pace_after_rest(l);
-    l->rests = l->begins = false;
-    for (int k = 1; k < l->host.ranks; k++)
-        tcp_pump(&l->peers[(l->host.rank + k) % l->host.ranks]);
-}
-
 /* ==== the receiving side ==== */
 
 #define TURN_B (1u << 20) /* of one stream, before the others have their turn */
@@ -361,8 +352,13 @@ int tcp_turn(struct tcp_link *l, double timeout_s)
 {
     struct epoll_event events[BATCH];
     l->now = now_s();
-    if (l->begins)
-        begin_sending(l);
+    if (l->begins) {
+        pace_after_rest(l);
+        l->rests = l->begins = false;
+        /* Each rank begins with another peer: the blocks of all would wait for each other at that one's end. */
+        for (int k = 1; k < l->host.ranks; k++)
+            tcp_pump(&l->peers[(l->host.rank + k) % l->host.ranks]);
+    }
     double wait = fmax(0, fmin(timeout_s, pace_streams(l) ? TICK_S : IDLE_S));
     struct timespec t = {.tv_sec = (time_t)wait,
                          .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9)};
@@ -390,9 +386,6 @@ static int link_send(struct link *base, int peer, uint32_t id, const void *data,
     struct tcp_link *l = (struct tcp_link *)base;
     if (l->failed)
         return -1;
-    if (bytes > TCP_BLOCK_MAX_B)
-        return tcp_fail(l, "a block of %zu bytes for rank %d: allowed are up to %u", bytes, peer,
-                        TCP_BLOCK_MAX_B);
     struct tcp_peer *p = &l->peers[peer];
     struct tcp_out *b = malloc(sizeof *b);
     if (!b)
@@ -519,29 +512,16 @@ struct word {
     struct tcp_cookie cookie; /* of rank 0 */
 };
 
-static int check_options(const struct tcp_options *o, const struct wl_host *host, char *why,
-                         size_t size)
-{
-    if (o->streams < 1 || o->streams > TCP_STREAMS_MAX)
-        snprintf(why, size, "streams = %d: must be 1 to %d", o->streams, TCP_STREAMS_MAX);
-    else if (o->port < 0 || (o->port > 0 && o->port + host->local_ranks - 1 > 65535))
-        snprintf(why, size, "port = %d: with %d ranks per node it must be 0 to %d", o->port,
-                 host->local_ranks, 65536 - host->local_ranks);
-    else if (!(o->deadline_s >= 0.1))
-        snprintf(why, size, "deadline = %g s: must be 0.1 s or more", o->deadline_s);
-    else if (host->ranks > UINT16_MAX)
-        snprintf(why, size, "%d ranks: at most %d are supported", host->ranks, UINT16_MAX);
-    else
-        return 0;
-    return -1;
-}
-
 /* All that a rank does alone. */
 static int prepare_own(struct tcp_link *l, struct word *own, char *why, size_t size)
 {
-    const int n = l->options.streams;
-    if (check_options(&l->options, &l->host, why, size) ||
-        tcp_join_listen(l, &own->contact, why, size))
+    const int n = l->options.streams, port = l->options.port, local = l->host.local_ranks;
+    if (port > 0 && port + local - 1 > 65535)
+        return LINK_WHY(why, size, "port = %d: with %d ranks per node it must be 0 to %d", port,
+                        local, 65536 - local);
+    if (l->host.ranks > UINT16_MAX)
+        return LINK_WHY(why, size, "%d ranks: at most %d are supported", l->host.ranks, UINT16_MAX);
+    if (tcp_join_listen(l, &own->contact, why, size))
         return -1;
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -4,7 +4,6 @@
  */
 #include "wan_sync/transport/tcp.h"
 
-#include <errno.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <math.h>
