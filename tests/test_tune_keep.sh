@@ -12,7 +12,7 @@ export LD_LIBRARY_PATH=$pretended PRETEND_NS_PER_KIB=40000 PRETEND_MEMORY_MIB=80
 
 keep() { # OPTIONS -- COMMAND: in $out what the job printed, in $err what tune said, to the end of its watcher
     rm -rf raw && mkdir raw
-    run timeout 120 "$gradsync" tune --keep yes -o raw "$@"
+    run timeout 600 "$gradsync" tune --keep yes -o raw "$@"
     until_true 30 tap_alone
     err=$(cat "$tmp/.err")
 }
@@ -70,7 +70,7 @@ like "$err" 'tune: the job ended before a step was seen: ' 'of a job without col
 
 train=$build/examples/mpi_train
 if [ -x "$train" ] && command -v mpirun >/dev/null; then
-    keep -m 0.5 --only algorithm=3,algorithm=4 -- mpirun --oversubscribe -n 2 "$train" steps=600 compute_ms=4 MiB=4 buckets=2
+    keep -m 0.5 --only algorithm=3,algorithm=4 -- mpirun --oversubscribe -n 2 "$train" steps=1500 compute_ms=4 rest=1 MiB=1 buckets=2
     is "$rc" 0 'a job with MPI ends well'
     like "$err" 'tune: (no setting of [12]|OMPI_MCA_coll_tuned_(use_dynamic_rules|allreduce_algorithm)=|the job ended before a setting was chosen)' 'its algorithms are compared inside it'
     nothing_left 'a job with MPI'

@@ -22,7 +22,7 @@ until_true 60 grep -qs bound "\$lines"
 for order in "\${@:2}"; do
     case \$order in
     sleep*) \$order ;; # how long a fault lasts
-    missed) until_true 60 grep -qs 'has not answered' "\$lines.err" ;;
+    missed) until_true 60 grep -Eqs 'has not answered|no block moved' "\$lines.err" ;;
     *) '$gradsync' lab set "\$order" ;;
     esac
 done
