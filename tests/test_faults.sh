@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
+# Takes minutes
 #
 # What goes wrong costs only the cell it goes wrong in: crashes, hangs, kills, signals, a full disk.
 # After each of them nothing runs any more, the other cells are measured, and the recording says

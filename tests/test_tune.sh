@@ -355,7 +355,7 @@ is "$("$gradsync" query "SELECT group_concat(config, ' ') AS arms FROM (SELECT c
 train=$build/examples/mpi_train
 if [ -x "$train" ] && command -v mpirun >/dev/null; then
     export OMPI_MCA_mpi_yield_when_idle=1 # other tests run beside
-    ranks=(mpirun --oversubscribe -n 2 "$train" steps=0)
+    ranks=(mpirun --oversubscribe -n 2 "$train" steps=0 rest=1)
     exits 0 'tune answers for a job with MPI' tune -m 2 -l 2 --only algorithm=3,algorithm=4 -- "${ranks[@]}" compute_ms=4 MiB=4 buckets=2
     like "$(head -n 1 <<<"$out")" \
         '^(Not shown: c|C)ommunication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of the step \([0-9.]+ .s of [0-9.]+ .s\), in [0-9]+ launches\.' \

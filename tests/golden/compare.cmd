@@ -40,38 +40,26 @@ $ gradsync compare many | grep -o '^  [0-9w]' | sort | uniq -c
 $ gradsync compare --size 16 raw1
 $ diff <(gradsync compare --size 16 raw1) <(gradsync compare --size 16B raw1)
 $ gradsync compare --size 15kB raw1
-$ gradsync compare --config c3 --all raw1
 $ diff <(gradsync compare --mode alone --all raw1) <(gradsync compare --all raw1)
 $ gradsync compare --mode training raw1
 $ gradsync compare --config c3 raw1
 $ gradsync compare --config c9 raw1
-$ gradsync compare --baseline c2 raw1 -o c2.csv
+$ gradsync compare -q --baseline c2 raw1 -o c2.csv
 $ table c2.csv/compare.csv size_B baseline config verdict
 $ gradsync compare --baseline c9 raw1
 # One config against the baseline is said as a difference, and neither is called the best.
 make pair/sim groups=2 configs=2 spread=0.0005
 $ gradsync compare pair
 
-# ---- rivals that are close: c2 and c3 are both 2% faster than c0, then c3 5%
+# ---- rivals that are close: c2 and c3 are both 2% faster than c0
 make close groups=1 spread=0.002 && times close 0.9606 "$is_c3"
 $ gradsync compare close
-times close 0.97 "$is_c3"
-$ gradsync compare close
-# A rival without numbers is neither slower nor as fast.
-cp -r close failing && wrong failing
-# A rival is compared in the blocks of both: c2 was fast in one that the best config lacks.
-cp -r close gaps && times gaps 0.6 ".block == 11 and $is_c2"
-edit gaps "select((.block == 11 and $is_c3) | not)"
-# One that ran the same operation is not called slower.
-ran close c2 tree/LL
-ran close c3 tree/LL
 
 # ---- a small effect: c2 is shorter, by less than the bound
 make small/sim groups=1 spread=0.0005 effect=0.006
 $ gradsync compare small -o small.csv
 $ table small.csv/compare.csv config verdict small_effect
 $ gradsync compare --config c2 small
-$ gradsync compare --all small
 
 # ---- against the best of a mode: alone c2 is the fastest, in the step c3, and c2 the slowest
 make modes groups=2 spread=0.002
@@ -109,7 +97,7 @@ $ gradsync compare -q hosts -o hosts.csv && table hosts.csv/compare.csv size_B c
 # ---- a block of a trial visits its baseline twice: the second visit counts half
 cp -r raw1 visits && sed -i 's/"workload":"null"/"workload":"trial"/' visits/*.jsonl
 times visits 1.21 '.copy == 1'
-$ gradsync compare -q visits -o visits.csv && table visits.csv/compare.csv size_B config ratio
+$ gradsync compare -q visits -o visits.csv && table visits.csv/compare.csv size_B config ratio | sed 3q
 
 # ---- same operation: c2 is 2% faster than the baseline, and ran what the baseline ran
 make same groups=2 spread=0.002
@@ -117,7 +105,7 @@ for config in c0 c2; do ran same $config 'RING/LL ctas=24'; done
 ran same c1 'unproven: this NCCL does not say what it ran'
 ran same c3 'RING/LL ctas=16'
 operations() { table "$1/compare.csv" size_B config verdict measured_verdict baseline_ran ran reason; }
-$ gradsync compare --all same -o same.csv
+$ gradsync compare -q same -o same.csv
 $ operations same.csv
 numbers='ratio ratio_low ratio_high p_holm launches_needed'
 $ diff <(csv same.csv/compare.csv 1 $numbers) <(csv csv/compare.csv 1 $numbers)
@@ -128,15 +116,15 @@ cp -r same some/same
 $ gradsync compare --all some | grep placebo
 # A config that sets more than tuning is judged by its times, and counts as no placebo.
 cp -r same buckets && sed -i 's/"config":"c2"}/"config":"c2","bucket_cap":"5MiB"}/' buckets/*.jsonl
-$ gradsync compare -q buckets -o buckets.csv && operations buckets.csv && tail -n 1 buckets.csv/placebo.csv
+$ gradsync compare -q buckets -o buckets.csv && operations buckets.csv | sed 3q && tail -n 1 buckets.csv/placebo.csv
 # Nor does one launch, which has no verdict.
 make once groups=2 launches=1
 for config in c0 c1; do ran once $config 'RING/LL'; done
 $ gradsync compare -q once -o once.csv && tail -n 1 once.csv/placebo.csv
 # An operation that differs between launches is not called the same, nor is one of two runs.
 cp -r same varies && sed -i '/"type":"note"/s/ctas=24/ctas=22/' varies/launch-02.01.jsonl
-$ gradsync compare -q varies -o varies.csv && operations varies.csv
-$ gradsync compare -q same varies -o sides.same && operations sides.same
+$ gradsync compare -q varies -o varies.csv && operations varies.csv | sed 3q
+$ gradsync compare -q same varies -o sides.same && operations sides.same | sed 2q
 mkdir twice && cp -r same twice/1 && cp -r same twice/2
 for run in 1 2; do named twice/$run $run; done
 gradsync query -q twice --export twice.csv
@@ -151,8 +139,7 @@ $ gradsync compare --all methods | grep c3
 for day in 1 2 3; do make days/$day groups=2 spread=0.002 seed=$day; done
 sed -i 's/"c1"/"c_"/g; s/"c2"/"c1"/g; s/"c3"/"c2"/g; s/"c_"/"c3"/g' days/3/*.jsonl
 gradsync query -q days --export days.csv
-$ head -n 1 days.csv/again.csv
-$ table days.csv/again.csv run_id size_B config verdict earlier_run_id earlier_launches earlier_verdict agreement overlap
+$ table days.csv/again.csv run_id size_B config verdict earlier_run_id earlier_launches earlier_verdict agreement overlap | sed -n '1~3p'
 # A row has the ratio and interval of the earlier run, and a table gives the answers of its recordings.
 gradsync compare -q days -o solved
 of_day() { csv "$1" "get(\"$2\") == 1" size_B config "${@:3}" | sort -u; }
@@ -165,12 +152,12 @@ $ table bound.csv/again.csv verdict earlier_verdict agreement | sort | uniq -c
 # ---- what the floor forbids: the second copy of the baseline is 4% slower, the method is off by that
 reasons() { table "$1/compare.csv" size_B config launches ratio floor launches_needed verdict reason; }
 make floor groups=1 spread=0.0005 effect=0.02 && times floor 1.04 '.cell == "0000000000000001" and .copy == 1'
-$ gradsync compare --all floor -o floor.csv
+$ gradsync compare -q floor -o floor.csv
 $ reasons floor.csv
 
 # ---- few launches
 make single groups=1 launches=1
-$ gradsync compare --all single -o single.csv
+$ gradsync compare -q single -o single.csv
 $ table single.csv/compare.csv config launches ratio ratio_low p_interval verdict reason
 make noisy groups=1 spread=0.02
 $ gradsync compare -q noisy -o noisy.csv && reasons noisy.csv
@@ -199,8 +186,7 @@ $ gradsync compare -q wrong -o wrong.csv && reasons wrong.csv
 make before groups=2 seed=3
 make after groups=3 seed=4 scale=1.05 mpi='Open MPI v5.0.0'
 sides() { table "$1/compare.csv" run_id baseline size_B config launches ratio floor verdict reason; }
-$ gradsync compare before after -o sides.csv
-$ sides sides.csv
+$ gradsync compare before after
 for day in 1 2; do make days2/$day groups=1 seed=$day; done
 $ gradsync compare -q before days2
 for side in before after; do
@@ -219,7 +205,7 @@ $ gradsync compare -q before before -o self.csv && sides self.csv | sed -n '1~4p
 # The second copy of the baseline and blocks of warm-up are not compared between runs.
 like_before() { rm -rf like && cp -r before like && named like like; times like 2 "$1"; gradsync compare -q before like -o sides.csv && sides sides.csv; }
 $ like_before '.copy == 1' | sed -n '1~4p'
-$ like_before '.block <= 3' | cut -d ' ' -f 1-6,8
+$ like_before '.block <= 3' | cut -d ' ' -f 1-6,8 | sed -n '1~4p'
 # The launches of the rarer kind are left out.
 $ gradsync compare -q before mixed -o sides.csv && sides sides.csv
 

@@ -2,7 +2,7 @@
 # JSON and OSU's tables; what cannot be trusted is refused.
 # Not under ASan: it takes long.
 make=$top/tests/make_nccl_output json=$top/tests/make_nccl_json
-import() { gradsync import "$@" 2>&1 | sed '/^next: /d'; }
+import() { gradsync import "$@" 2>&1 | sed -E '/^next: |^[^ ]*[0-9]{8}T[0-9]{6}Z-imported-[0-9a-f]*$/d'; } # without the run folder
 reduce() { gradsync check -q "$1" && gradsync query -q "$1" --export csv; }
 # summary REGEX COLUMN…: fields of the rows of csv/summary.csv whose parameters match
 summary() { csv csv/summary.csv '$0 "," get("params") ~ "'"$1"'"' "${@:2}"; }
@@ -66,7 +66,7 @@ done
 $ gradsync import -o launches --platform mine --as-launches */run*/out.txt
 $ reduce launches && summary 'in_place=no .*size=1MiB' platform config launches status params
 $ gradsync show launches | tail -n 1
-$ import -q -o single */run*/out.txt | wc -l && gradsync show single | grep 'gradsync compare'
+$ gradsync import -q -o single */run*/out.txt | wc -l && gradsync show single | grep 'gradsync compare'
 refused() { gradsync import -o refused "$@"; }
 $ refused --set confg=ring table.txt
 $ refused --set config=tree debug.txt

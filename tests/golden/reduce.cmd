@@ -9,7 +9,7 @@ failed() { # DIR LAUNCH ATTEMPT CELL KIND WHY
 # ---- the tables of a whole run
 whole_run raw/p/null/r1
 $ gradsync query raw --export csv
-$ head -n 16 csv/samples.csv
+$ sed -n '1~3p' csv/samples.csv | head -n 6
 $ cat csv/summary.csv
 $ cat csv/metrics.csv csv/iteration.csv
 # A limit is known of the hardware: that of the platform's config today holds for every table.
@@ -41,7 +41,7 @@ mv kept/r1 kept/data/raw/p/null/
 $ kept && diff -r both kept/csv
 
 # ---- which blocks count: of the attempt that closed a group, then those of the latest, as not converged
-two() { gradsync query -q two --export two.csv && rows two.csv median_s n converged status reason; }
+two() { gradsync query -q two --export two.csv && rows two.csv median_s n converged status reason | sed 1q; }
 new_run two/a 1
 for attempt in 1 2 3; do
     header two/a 1 $attempt
@@ -83,7 +83,7 @@ warm() { # DIR TIME…: a launch of a block for each
     closed "$1" 1 1 $G $A true
 }
 level() { for n in $(seq "$1" "$2"); do echo $((10000 + n % 3)); done; }
-warms() { gradsync query -q "$1" --export "$1.csv" && rows "$1.csv" warmup_blocks blocks n converged median_s ci_low_s skew_s note && tail -n 1 "$1.csv/metrics.csv"; }
+warms() { gradsync query -q "$1" --export "$1.csv" && rows "$1.csv" warmup_blocks blocks n converged median_s ci_low_s skew_s note | sed 1q && tail -n 1 "$1.csv/metrics.csv"; }
 warm warm/w 50000 50000 $(for n in {3..12}; do echo $((10000 + n * 5 % 9)); done)
 $ warms warm
 # Two blocks are no level; more than a fifth of the values are, and nothing is dropped.
@@ -126,7 +126,6 @@ for launch in 1 2; do
 done
 held() { gradsync query -q held --export held.csv && rows held.csv iterations throttled algbw_Bps busbw_Bps note | sed -n 1p; }
 $ held
-$ gradsync show held
 # The smallest number of iterations of any timed sample; the bus bandwidth has the factor of the collective.
 sed -i '/"type":"block"/s/"iters":10/"iters":20/' held/w/launch-02.01.jsonl
 $ held

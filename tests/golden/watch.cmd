@@ -21,7 +21,10 @@ $ watch own.log --pattern 'step:speed=<([0-9]+)'
 $ watch own.log --pattern '(('
 $ watch own.log --pattern speed
 # Trouble; a line of NCCL INFO is none, and a line with control characters is printed without them.
-trouble() { { cat gpt2.log && printf '%s\n' "$@"; } >trouble.log && watch trouble.log; }
+trouble() { # what watch says of it, beside the rate
+    { cat gpt2.log && printf '%s\n' "$@"; } >trouble.log && watch trouble.log >said
+    echo "exit $?" && grep '^line\|: [0-9]* lines*$' said
+}
 $ trouble '[rank0]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600060 milliseconds before timing out.'
 $ trouble 'node3:534:1763 [3] NCCL WARN NET/Socket : peer sent wrong size'
 $ trouble 'torch.distributed.DistBackendError: NCCL error in: x.cpp:1970, unhandled system error, ncclSystemError'
