@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
+#include "base/secrets.h"
 #include "base/shell.h"
 #include "base/stats.h"
 #include "base/text.h"
@@ -68,16 +69,19 @@ static void id_of(char id[PLAN_ID], const struct job_source *s, const struct vis
     snprintf(id, PLAN_ID, "%.*s", PLAN_ID - 1, hex);
 }
 
-/* The words themselves may hold a secret. */
 static json_t *command_of(const struct job_source *s)
 {
-    AUTO_TEXT struct text words = {0};
+    AUTO_TEXT struct text words = {0}, line = {0};
+    AUTO_WORDS struct words shown = {0};
     char hex[65];
+    secrets_hidden_words(&shown, s->command);
+    for (size_t i = 0; i < shown.n; i++)
+        text_addf(&line, "%s%s", i ? " " : "", SHELL_WORD(shown.v[i]));
     for (char *const *w = s->command; *w; w++)
         text_addn(&words, *w, strlen(*w) + 1);
     sha256_hex(words.s, words.len, hex);
-    return json_pack("{so ss}", "command", json_text(path_name(s->command[0])), "command_sha256",
-                     hex);
+    return json_pack("{so so ss}", "command", json_text(path_name(s->command[0])), "line",
+                     json_text(line.s), "command_sha256", hex);
 }
 
 static json_t *header(const struct job_source *s, const char *workload, const char *label,

@@ -4,13 +4,13 @@
  *
  * Visits inside running jobs, of the workload "trial", as earlier versions had them: each arm is a cell, and all cells
  * are one group. A sample is the time of all steps of a visit but the first, on the slowest rank; "rank_ns" has those of
- * all ranks. The header has "trial": {command (the program's name), command_sha256 (of all its words), communicator,
- * nccl (version), step_calls, step_B, other_B, dropped, over (why they ended)}, and a host for each rank, with its GPU.
+ * all ranks. The header has "trial": {command (the program's name), line (all its words, secrets hidden), command_sha256 (of all its
+ * words), communicator, nccl (version), step_calls, step_B, other_B, dropped, over (why they ended)}, and a host for each rank, with its GPU.
  * Each launch of the job as it is, those of the proof included, is a launch of one run. A cell of a price has the note
  * "ran": "none". Old recordings have others: chosen, ran (what NCCL reported), request.
  *
  * A race or a proof of tune, of the level training: each round is a launch, each setting a cell, each
- * series of steps a block. The header has "tune": {command, command_sha256, stage, link}. A start that
+ * series of steps a block. The header has "tune": {command, line, command_sha256, stage, link}. A start that
  * failed has a fail line.
  */
 #pragma once
