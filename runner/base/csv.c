@@ -154,12 +154,6 @@ void csv_reals(struct csv *c, const double *fields, size_t n)
         csv_real(c, fields[i]);
 }
 
-void csv_header(struct csv *c, const char *columns)
-{
-    csv_bytes(c, columns, strlen(columns));
-    csv_end(c);
-}
-
 void csv_end(struct csv *c)
 {
     if (c->sink) {
@@ -333,7 +327,7 @@ static void write_spread(struct csv *c)
     spread_free(c);
 }
 
-void csv_params_header(struct csv *c, const char *columns)
+void csv_header(struct csv *c, const char *columns)
 {
     AUTO_WORDS struct words names = {0};
     words_split(&names, columns, ',');

@@ -59,7 +59,6 @@ void csv_end(struct csv *c);
 void csv_texts(struct csv *c, const char *const *fields, size_t n);
 void csv_integers(struct csv *c, const int64_t *fields, size_t n);
 void csv_reals(struct csv *c, const double *fields, size_t n);
-void csv_header(struct csv *c, const char *columns); /* "a,b,c" */
 
 /* Writes a whole file of this text, of any format. GS_OK or GS_FAILED, reported. */
 int csv_write_file(const char *path, const char *text);
@@ -106,6 +105,6 @@ void csv_read_close(struct csv_reader *r);
  * file each has a column, param_size and param_gemms, after all other columns. The reader reads them
  * as the text again. */
 
-/* Like csv_header, for a table that may have the column CSV_PARAMS. csv_finish replaces it by a column
- * for each parameter with a value; without any, by param_NAME, which is empty. */
-void csv_params_header(struct csv *c, const char *columns);
+/* "a,b,c". If one is CSV_PARAMS, csv_finish replaces it by a column for each parameter with a value;
+ * without any, by param_NAME, which is empty. */
+void csv_header(struct csv *c, const char *columns);

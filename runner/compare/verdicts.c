@@ -471,7 +471,7 @@ int comparison_write(const struct comparison *c, const char *dir, const char *fi
     struct csv csv;
     AUTO_FREE char *path = xstrfmt("%s/%s", dir, file);
     CHECK(csv_open(&csv, path));
-    csv_params_header(&csv, compare_columns);
+    csv_header(&csv, compare_columns);
     for (size_t i = 0; i < c->n; i++) {
         contrast_row(&csv, &c->v[i]);
         csv_end(&csv);

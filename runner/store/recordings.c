@@ -793,7 +793,7 @@ int store_export_all(struct store *s, const char *dir)
         AUTO_FREE char *path = xstrfmt("%s/%s.csv", dir, file_at(i)->name);
         code = csv_open(&files[i], path);
         if (!code)
-            csv_params_header(&files[i], file_at(i)->columns);
+            csv_header(&files[i], file_at(i)->columns);
     }
     TRY(code, fill(s, files));
     for (int i = 0; i < FILES && !code; i++) /* all are whole before one is renamed */

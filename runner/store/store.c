@@ -551,7 +551,7 @@ int store_export(struct store *s, const char *sql, const char *columns, const ch
     int code = csv_open(&out, path);
     if (code)
         return code;
-    csv_params_header(&out, columns);
+    csv_header(&out, columns);
     code = store_each(s, sql, store_export_row, &out);
     int closed = csv_close(&out, !code);
     return code ? code : closed;

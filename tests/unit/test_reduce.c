@@ -79,7 +79,7 @@ TEST_IN_FOLDER(parameters_are_columns_in_files_alone)
     struct csv_reader r;
     bool got;
     assert_int_equal(csv_open(&c, folder_path(TABLE)), GS_OK);
-    csv_params_header(&c, "a,params,b");
+    csv_header(&c, "a,params,b");
     for (size_t i = 0; i < 4; i++) {
         csv_integer(&c, (int64_t)i);
         csv_text(&c, params[i]);
