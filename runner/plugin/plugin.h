@@ -45,3 +45,5 @@ void plugin_names(struct words *names);
  * code of run, or GS_FAILED, reported. */
 int plugin_apart(int (*run)(const char *name, void *ctx), const char *name, void *ctx,
                  const char *when);
+/* Loads it so once. GS_OK: it can be loaded, or refused, here; GS_FAILED, reported: it would crash. */
+int plugin_try(const char *name);

@@ -118,10 +118,10 @@ static void put_param(const struct wl_param *p, const char *role)
     cli_put_wrapped(INDENT, param_allowed(p, allowed, sizeof allowed));
 }
 
-static int plugin_help(const char *name, void *ctx)
+static int plugin_help(const char *name)
 {
     struct plugin *p;
-    (void)ctx;
+    CHECK(plugin_try(name));
     CHECK(plugin_load(&p, name));
     AUTO_FREE char *about =
         xstrfmt("Parameters are keys of [%s] in a config; a list of values is a sweep. "
@@ -226,20 +226,18 @@ static void put_if_wanted(void *arg, const char *kind, const char *section,
     put_key(arg, kind, section, p, "");
 }
 
-/* 1: the plugin has the key. One that cannot be loaded here is left out: it may need a library that this
- * machine does not have. */
-static int put_of_plugin(const char *name, void *arg)
+/* A plugin that cannot be loaded here is left out: it may need a library that this machine does not have. */
+static void put_of_plugin(const char *name, struct wanted *w)
 {
-    struct wanted *w = arg;
-    struct plugin *p;
+    struct plugin *p = NULL;
     char ignored[1];
-    bool before = w->found;
     err_capture(ignored, sizeof ignored);
-    int code = plugin_load(&p, name);
+    int code = plugin_try(name);
+    TRY(code, plugin_load(&p, name));
     err_capture(NULL, 0);
     for (const struct wl_param *q = code ? NULL : p->wl.params; q && q->name; q++)
         put_key(w, "key", p->wl.name, q, roles[q->role]);
-    return w->found > before;
+    plugin_unload(code ? NULL : p);
 }
 
 static bool configs_help(const char *word)
@@ -310,15 +308,12 @@ static int word_help(const char *word)
     plugin_names(&plugins);
     int code = GS_OK;
     if (words_has(&plugins, word) || strchr(word, '/') || text_ends(word, ".so"))
-        code = plugin_apart(plugin_help, word, NULL, "while it is loaded");
+        code = plugin_help(word);
     else {
         struct wanted w = {word, false};
         each_key(put_if_wanted, &w);
-        char ignored[1];
-        err_capture(ignored, sizeof ignored);
         for (size_t i = 0; i < plugins.n; i++)
-            w.found |= plugin_apart(put_of_plugin, plugins.v[i], &w, "") == 1;
-        err_capture(NULL, 0);
+            put_of_plugin(plugins.v[i], &w);
         known = w.found;
         if (!columns_help(word, known ? "\n" : "") && !known)
             code = no_such_word(word, &plugins);

@@ -15,11 +15,10 @@
 #include <string.h>
 
 /* Its name, version, summary and file; or why it cannot be used. */
-static int put_plugin(const char *name, void *ctx)
+static void put_plugin(const char *name)
 {
     struct plugin *p;
     char why[1024];
-    (void)ctx;
     err_capture(why, sizeof why);
     int code = plugin_load(&p, name);
     err_capture(NULL, 0);
@@ -28,7 +27,7 @@ static int put_plugin(const char *name, void *ctx)
     else
         printf("%-16s %-6s %s\n%-16s %-6s %s\n", name, p->wl.version, p->wl.summary, "", "",
                p->path);
-    return GS_OK;
+    plugin_unload(code ? NULL : p);
 }
 
 static void put_plugins(const struct words *names)
@@ -36,10 +35,12 @@ static void put_plugins(const struct words *names)
     for (size_t i = 0; i < names->n; i++) {
         char why[1024];
         err_capture(why, sizeof why);
-        int code = plugin_apart(put_plugin, names->v[i], NULL, "while it is loaded");
+        int code = plugin_try(names->v[i]);
         err_capture(NULL, 0);
         if (code)
             printf("%-16s %-6s %s\n", names->v[i], "-", why);
+        else
+            put_plugin(names->v[i]);
     }
 }
 
