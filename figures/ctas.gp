@@ -26,7 +26,7 @@ do for [i = 1 : |mark|] { set xtics add (sprintf("%d", mark[i]) mark[i]) }
 array name[3] = ["auto", "auto", "compute"]
 array height[3] = [across[1] / unit, across[2] / unit, 1]
 array colour[3] = [hue(1), hue(2), "#707070"]
-place(v) = far ? log(v / (y_low / unit)) / log(y_high / y_low) : (v - y_low / unit) / ((y_high - y_low) / unit)
+place(v) = far ? log(v / y_low) / log(y_high / y_low) : (v - y_low) / (y_high - y_low)
 array at[3]
 do for [i = 1 : 3] { at[i] = height[i] == height[i] ? place(height[i]) : NaN }
 gap = 0.09

@@ -32,15 +32,5 @@ if (exists("y_limit") && y_limit == y_limit && y_limit > y_high / 1.5) { y_high 
 y_low = 10 ** (floor(log10(y_low) * 10) / 10.)
 y_high = 10 ** (ceil(log10(y_high) * 10 + 0.5) / 10.)
 set yrange [y_low : y_high]
-set ytics ()
-fine = y_high / y_low < 60
-narrow = y_high / y_low < 6
-do for [e = -10 : 14] {
-    do for [m = 10 : 95 : 5] {
-        v = m * 10. ** (e - 1)
-        if (v >= y_low * 0.999 && v <= y_high * 1.001 && (m % 10 == 0 || (narrow && m == 15))) {
-            if (m == 10 || (fine && (m == 20 || m == 50)) || (narrow && m <= 40)) { set ytics add (y_text(v) v) } else { set ytics add ("" v 1) }
-        }
-    }
-}
+load "figures/ticks.gp"
 load "figures/legend.gp"

@@ -16,17 +16,11 @@ unit = shares ? 1 : time_unit(high)
 far = y_high / y_low > 1.6
 y_low = far ? y_low / 1.06 : y_low - 0.06 * (y_high - y_low)
 y_high = far ? y_high * 1.06 : y_high + 0.06 * (y_high - y_low)
-set yrange [y_low / unit : y_high / unit]
+y_low = y_low / unit
+y_high = y_high / unit
+set yrange [y_low : y_high]
 if (far) {
     set logscale y
-    set ytics ()
-    do for [e = -3 : 6] {
-        do for [m = 10 : 95 : 5] {
-            v = m * 10. ** (e - 1)
-            words = y_high / y_low > 12 ? m == 10 || m == 20 || m == 50 : y_high / y_low > 4 ? m % 10 == 0 && m <= 60 : m % 10 == 0 || m == 15
-            if (v >= y_low / unit && v <= y_high / unit) {
-                if (words) { set ytics add (sprintf("%g", v) v) } else { if (m % 10 == 0) { set ytics add ("" v 1) } }
-            }
-        }
-    }
+    y_text(v) = sprintf("%g", v)
+    load "figures/ticks.gp"
 }

@@ -11,7 +11,7 @@ do for [side = 0 : 1] {
         ratio = edge[side ? i : 20 - i]
         at = abs(spread(ratio))
         if (ratio >= low && ratio <= high) {
-            if (at > room && shown - at > room) {
+            if (at > 0.7 * room && shown - at > room) {
                 set xtics add (change(ratio) spread(ratio))
                 shown = at
             } else { set xtics add ("" spread(ratio) 1) }
