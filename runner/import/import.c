@@ -268,6 +268,57 @@ static const struct import_format *recognise(struct import_lines *in)
     return NULL;
 }
 
+/* Programs whose output is no recording, and what to do with it. */
+static const struct foreign {
+    const char *mark, *name, *remedy;
+} foreigners[] = {
+#define IMB                                                                                        \
+    "the Intel MPI Benchmarks (IMB)",                                                              \
+        "measure with osu_allreduce, whose output import reads, or with [mpi_allreduce] and "      \
+        "gradsync run"
+    {"Intel(R) MPI Benchmarks", IMB},
+    {"Intel (R) MPI Benchmarks", IMB},
+    {"t_min[usec]", IMB},
+#define PARAM                                                                                      \
+    "PARAM (comms.py)", "measure with nccl-tests, whose output import reads, or with "             \
+                        "[nccl_allreduce] and gradsync run"
+    {"COMMS-RES", PARAM},
+    {"PARAM COMM", PARAM},
+#define PERFTEST                                                                                   \
+    "perftest (ib_write_bw and the like)",                                                         \
+        "it is the rate of a link: write it as link or network into [limits] of a config"
+    {"BW average[", PERFTEST},
+    {"RDMA_Write BW Test", PERFTEST},
+    {"RDMA_Read BW Test", PERFTEST},
+    {"Send BW Test", PERFTEST},
+#define IPERF                                                                                      \
+    "iperf3",                                                                                      \
+        "gradsync links measures the links between sites; or write the rate into [links] of "      \
+        "a config"
+    {"iperf3", IPERF},
+    {"iperf 3", IPERF},
+    {"iperf Done", IPERF},
+    {"[ ID] Interval", IPERF},
+    {"bits_per_second", IPERF},
+#define RCCL                                                                                       \
+    "rccl-tests as JSON or CSV",                                                                   \
+        "import the table that it prints without -Z, which is that of nccl-tests"
+    {"numCycle", RCCL},
+    {"\"busBw\"", RCCL},
+    {"nvbandwidth Version", "nvbandwidth", "write its rate into [limits] of a config"},
+};
+
+static const struct foreign *recognise_foreign(struct import_lines *in)
+{
+    const struct foreign *found = NULL;
+    char *line;
+    while (!found && in->number < TELLING_LINES && import_lines_next(in, &line))
+        for (size_t i = 0; i < COUNT(foreigners) && !found; i++)
+            found = strstr(line, foreigners[i].mark) ? &foreigners[i] : NULL;
+    import_lines_rewind(in);
+    return found;
+}
+
 /* ---- GPUs ---- */
 
 /* Counts the GPUs of the ranks, and warns if two ranks share one. */
@@ -300,6 +351,11 @@ static int read_all(struct import *imp, struct import_lines *in, const struct im
     const char *unit = known->unit;
     CHECK(import_lines_open(in, imp->path));
     const struct import_format *format = recognise(in);
+    const struct foreign *other = format && format->prefix ? NULL : recognise_foreign(in);
+    if (other)
+        return fail_at(GS_FAILED, in->path, 0,
+                       "refused: this is of %s, which import does not read; %s", other->name,
+                       other->remedy);
     if (!format)
         return fail_at(GS_FAILED, in->path, 0,
                        "refused: not the output of nccl-tests (text or JSON) or of an OSU "

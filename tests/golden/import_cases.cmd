@@ -22,3 +22,10 @@ $ for f in prepend_rank.txt info_inside_row.txt; do echo "$f" && runs label_insi
 $ for f in j_oneproc.json j_mpi2x8.json; do echo "$f" && runs json_first_device_only/$f; done
 for c in alltoall reduce_scatter; do rm -rf raw && gradsync import -q -o raw --platform p $cases/show_names_collective/$c.txt >/dev/null && gradsync show raw 2>/dev/null | sed -n 's/, run .*//p' >>titles; done
 $ cat titles
+printf '%s\n' '#    Intel(R) MPI Benchmarks 2021.3, MPI-1 part' '#bytes #repetitions  t_min[usec]' '0 1000 0.1' >imb
+printf '%s\n' ' RDMA_Write BW Test' ' #bytes  #iterations  BW peak[MB/sec]  BW average[MB/sec]' ' 65536  5000  11000  10900' >ib_write_bw
+printf '%s\n' '{"start": {}, "intervals": [{"sum": {"bits_per_second": 1e9}}], "end": {}}' >iperf3.json
+printf '%s\n' '[ ID] Interval  Transfer  Bitrate' '[  5] 0.00-1.00 sec 1.10 GBytes 9.42 Gbits/sec' >iperf3
+printf '%s\n' '[{"numCycle": 0, "size": 8, "busBw": 1.0}]' >rccl.json
+printf '%s\n' ' COMMS-RES-all_reduce-float32  1048576 0 1 2 3' >param
+$ for f in imb ib_write_bw iperf3.json iperf3 rccl.json param; do gradsync import --platform p -o raw $f; done
