@@ -174,7 +174,7 @@ like "$out|$err" 'run: 0\|.*warning: the emulated network delivered more than 1%
 fails 1 '^gradsync: lab: the relay ended \(status 9\): ' lab -- bash -c \
     '. ./relay.sh; kill -KILL "$relay"; sleep 60'
 
-refused 3 '^gradsync: lab: .* from .* to .* instead of .*too busy' \
+refused 3 '^gradsync: lab: .* to .* instead of .*too busy' \
     lab.ini -q --set links:rate=400Gbit/s -- echo ran
 is "$out" '' 'the command does not run if the rate is not reached'
 
