@@ -34,7 +34,7 @@ wrote() { grep -qs "$1" raw/.trial*/*.jsonl; }
 in_stage() { # STAGE
     case $1 in
     learn) wrote '"type":"comm"' ;;
-    price) wrote '"turn","arm":"none"' ;;
+    price) wrote '"turn","arm":"none"' && [ "$(cat raw/.trial*/*.jsonl | grep -c '"visit"')" -ge 8 ] ;;
     copies) wrote '"turn","arm":"s[0-9]' ;;
     launches) grep -q 'left: launches, round' told && wrote '"visit"' ;;
     proof) grep -q 'left: proof' told && wrote '"visit"' ;;
