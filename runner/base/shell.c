@@ -31,3 +31,16 @@ const char *shell_word(const char *s)
     size_t i = words_add_once(&all, t.s);
     return all.v[i];
 }
+
+void python_quote(struct text *t, const char *s)
+{
+    text_add(t, "\"");
+    for (; *s; s++)
+        if ((unsigned char)*s < ' ' || *s == 0x7f)
+            text_addf(t, "\\x%02x", (unsigned char)*s);
+        else if (*s == '"' || *s == '\\')
+            text_addf(t, "\\%c", *s);
+        else
+            text_addn(t, s, 1);
+    text_add(t, "\"");
+}

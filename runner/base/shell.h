@@ -17,3 +17,6 @@ void shell_quote(struct text *t, const char *s);
 /* The same as a string that lives as long as the process. */
 const char *shell_word(const char *s);
 #define SHELL_WORD(s) shell_word(s)
+
+/* Adds it as a string of Python. */
+void python_quote(struct text *t, const char *s);

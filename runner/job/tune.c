@@ -141,6 +141,7 @@ static const struct state_member members[] = {
     {"no_price", STATE_FLAG, 0, 0, AT(o.no_price)},
     {"platform", STATE_TEXT, 0, 0, AT(o.platform)},
     {"only", STATE_TEXT, 0, 0, AT(o.only)},
+    {"emit", STATE_TEXT, 0, 0, AT(o.emit)},
     {"candidates", STATE_TEXT, 0, 0, AT(o.candidates)},
     {"arms", STATE_TEXT, 0, 0, AT(o.arms)},
     {"launch_file", STATE_TEXT, 0, 0, AT(o.launches)},
@@ -1514,7 +1515,8 @@ static int answer(struct tune *t)
     if (t->winner && t->inside[t->winner].fixed)
         tune_say_inside(&t->set.v[t->winner], &t->inside[t->winner].effect);
     else if (t->winner && t->proven)
-        tune_say_proven(&t->set.v[t->winner], &t->proof, t->uncounted.s, &t->price);
+        tune_say_proven(&t->set.v[t->winner], &t->proof, t->uncounted.s, &t->price,
+                        !strcmp(t->o.emit, "pytorch"));
     else
         tune_say_nothing(&t->set, t->tried, t->worth, t->winner ? t->winner : best_open(t),
                          t->winner ? &t->proof : NULL, t->floor, t->uncounted.s);
@@ -1569,6 +1571,8 @@ static int read_options(struct tune *t)
                     o->worth);
     if (!read_share(o->memory, &t->memory))
         return fail(GS_USAGE, "tune: --memory '%s': must be a share, e.g. 10%%", o->memory);
+    if (strcmp(o->emit, "env") && strcmp(o->emit, "pytorch"))
+        return fail(GS_USAGE, "tune: --emit '%s': must be env or pytorch", o->emit);
     return GS_OK;
 }
 

@@ -11,8 +11,8 @@
 
 struct tune_options {
     const char *platform, *out;
-    const char *minutes, *worth, *memory; /* numbers; "1.5", "1%", "10%" */
-    const char *candidates, *only;
+    const char *minutes, *worth, *memory;  /* numbers; "1.5", "1%", "10%" */
+    const char *candidates, *only, *emit;  /* emit: "env" or "pytorch" */
     const char *arms, *launches, *library; /* files; NULL: none */
     struct cli_int proofs, seed;
     const char

@@ -90,12 +90,21 @@ bool tune_say_worthless(const struct price_answer *p, double worth)
 
 /* ---- the lines to paste ---- */
 
-static void emit(const struct tune_setting *s)
+static void emit(const struct tune_setting *s, bool python)
 {
+    if (python && s->variables.n)
+        puts("import os  # before torch.distributed.init_process_group()");
     for (size_t i = 0; i < s->variables.n; i++) {
         const char *v = s->variables.v[i], *value = v + strcspn(v, "=") + 1;
         int n = (int)(value - v - 1);
-        if (!strcmp(value, "unset"))
+        bool unset = !strcmp(value, "unset");
+        AUTO_TEXT struct text quoted = {0};
+        python_quote(&quoted, value);
+        if (python && unset)
+            printf("os.environ.pop(\"%.*s\", None)\n", n, v);
+        else if (python)
+            printf("os.environ[\"%.*s\"] = %s\n", n, v, quoted.s);
+        else if (unset)
             printf("unset %.*s\n", n, v);
         else if (!*value)
             printf("export %.*s=  # or remove its line from nccl.conf\n", n, v);
@@ -106,12 +115,12 @@ static void emit(const struct tune_setting *s)
         printf("export LD_PRELOAD=%s  # this NCCL before the job's own\n", SHELL_WORD(s->library));
     for (size_t i = 0; i < s->torch.n; i++) {
         AUTO_FREE char *code = tune_switch_code(s->torch.v[i]);
-        printf("# in the code: %s\n", code);
+        printf("%s%s\n", python ? "" : "# in the code: ", code);
     }
 }
 
 void tune_say_proven(const struct tune_setting *s, const struct effect *e, const char *uncounted,
-                     const struct price_answer *p)
+                     const struct price_answer *p, bool python)
 {
     AUTO_FREE char *words = tune_setting_words(s);
     AUTO_TEXT struct text t = {0};
@@ -135,7 +144,7 @@ void tune_say_proven(const struct tune_setting *s, const struct effect *e, const
         AUTO_FREE char *changes = xstrfmt("What it changes: %s.", s->changes);
         screen_say(changes);
     }
-    emit(s);
+    emit(s, python);
 }
 
 void tune_say_inside(const struct tune_setting *s, const struct effect *e)

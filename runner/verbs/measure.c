@@ -370,6 +370,7 @@ int cmd_tune(int argc, char **argv)
                              .minutes = NULL,
                              .worth = "1%",
                              .memory = "10%",
+                             .emit = "env",
                              .proofs = {4, 2, 99},
                              .seed = {(long)time(NULL), 0, LONG_MAX}};
     const struct cli_option options[] = {
@@ -391,6 +392,8 @@ int cmd_tune(int argc, char **argv)
          "another file of NCCL, to compare with the job's own"},
         {"proof", 'l', CLI_INT, &o.proofs, "N",
          "launches of the proof; 3 if time is short (default 4)"},
+        {"emit", 'e', CLI_TEXT, &o.emit, "FORM",
+         "form of the lines to paste: env or pytorch (default env)"},
         {"dry-run", 'n', CLI_FLAG, &o.dry_run, NULL, "print what would be tried; start nothing"},
         {"no-price", 0, CLI_FLAG, &o.no_price, NULL,
          "leave out the price: no launch without communication"},
