@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Half and one leave early if time is short, and one block may be disturbed. */
+#define PART_BLOCKS 3
 #define NOISY 0.02      /* half the width of an interval */
 #define CLOSE 0.005     /* so is an interval narrow enough: in the step, */
 #define CLOSE_PART 0.03 /* or in the price */
@@ -94,6 +96,8 @@ static struct price_share shorter(const struct effect *e)
     return (struct price_share){0 - expm1(e->value), 0 - expm1(e->hi), 0 - expm1(e->lo)};
 }
 
+static const struct price_share no_share = {NAN, NAN, NAN};
+
 /* What a rank waits with one element, as a share of auto's step in that block. */
 static struct price_share waits(const struct visits *all, int launch, int64_t rank)
 {
@@ -111,13 +115,13 @@ static struct price_share waits(const struct visits *all, int launch, int64_t ra
         x[n++] = (with - without) / 1e9 / visit_step_s(base);
     }
     struct effect e = median_of(x, n);
-    return (struct price_share){e.value, e.lo, e.hi};
+    return n < PART_BLOCKS ? no_share : (struct price_share){e.value, e.lo, e.hi};
 }
 
 /* Without communication a rank that is early does not wait, so the one that waits longest gains most. */
 static struct price_share waits_longest(const struct visits *all, int launch)
 {
-    struct price_share most = {NAN, NAN, NAN};
+    struct price_share most = no_share;
     for (int64_t rank = 0; rank < all->ranks; rank++) {
         struct price_share s = waits(all, launch, rank);
         if (isnan(most.value) || s.value > most.value)
@@ -184,7 +188,7 @@ bool price_from(struct price_answer *a, const struct visits *all)
     struct effect none = arm_effect(all, first, "none"), half = arm_effect(all, first, "half");
     a->blocks = none.launches;
     a->none = shorter(&none);
-    a->half = shorter(&half);
+    a->half = half.launches < PART_BLOCKS ? no_share : shorter(&half);
     a->waiting = waits_longest(all, first);
     a->noise = (a->none.hi - a->none.lo) / 2;
     a->known = a->blocks >= BLOCKS_MIN && left_out(all);
@@ -270,7 +274,7 @@ static int price_of_pairs(struct price_answer *a, const char *dir)
         n += isnan(x[n]) ? 0 : 1;
     }
     free(p.log_s);
-    a->half = a->waiting = (struct price_share){NAN, NAN, NAN};
+    a->half = a->waiting = no_share;
     snprintf(a->why, sizeof a->why,
              "%zu of the launches with and without communication are whole; "
              "2 or more are needed",

@@ -72,6 +72,25 @@ TEST(the_price_of_one_launch_is_only_of_it)
     assert_true(covered(1, 8, 0.08) < 50);
 }
 
+/* If time is short, half leaves after its first block, in which a visit of auto may have been disturbed. */
+TEST(one_block_of_half_is_no_result)
+{
+    for (int halves = 1; halves <= 3; halves += 2) {
+        struct visits all = {.ranks = 2};
+        struct price_answer a;
+        for (int b = 0; b < 6; b++) {
+            add(&all, 0, b, "auto", 0, 0.1);
+            add(&all, 0, b, "auto", 1, b ? 0.1 : 60);
+            add(&all, 0, b, "none", 0, 0.06);
+            if (b < halves)
+                add(&all, 0, b, "half", 0, 0.08);
+        }
+        assert_true(price_from(&a, &all) && a.known);
+        assert_true(halves < 3 ? isnan(a.half.value) : fabs(a.half.value - 0.2) < 1e-6);
+        visits_free(&all);
+    }
+}
+
 TEST(an_arm_is_compared_with_both_visits_of_auto)
 {
     struct visits all = {.ranks = 2};
