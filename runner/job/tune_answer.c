@@ -247,6 +247,8 @@ static void add_bar(struct bars *b, const struct tune_result *r, size_t i)
         lo = r->proof->lo;
         hi = r->proof->hi;
     }
+    if (raced && !proven && r->race->v[i].n < 2)
+        lo = hi = NAN; /* one launch has no interval of its own */
     if (isnan(value) || b->n > BARS)
         return;
     size_t k = b->n++;
@@ -343,7 +345,9 @@ int tune_bars(const char *dir)
             bar[k] = k >= n ? ' ' : k < compute ? '#' : '=';
         bar[BAR_COLUMNS] = '\0';
         printf("%-*.*s  %s %.4g ms", (int)width, (int)width, b.v[i].name, bar, 1e3 * b.v[i].s);
-        if (i)
+        if (isnan(b.v[i].lo))
+            printf(" in one launch");
+        else if (i)
             printf(" [%.4g, %.4g]%s", 1e3 * b.v[i].lo, 1e3 * b.v[i].hi,
                    b.v[i].proven ? " proven" : "");
         putchar('\n');
@@ -396,12 +400,15 @@ int tune_svg(const char *dir, const char *file)
         text_add(&t, "</text>\n");
         add_rect(&t, SVG_LEFT, y, compute, "#4477aa");
         add_rect(&t, SVG_LEFT + compute, y, s - compute, b.v[i].proven ? "#ccbb44" : "#99c2e0");
-        if (i)
+        if (i && !isnan(b.v[i].lo))
             text_addf(&t,
                       "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"black\"/>\n",
                       SVG_LEFT + b.v[i].lo * scale, SVG_LEFT + b.v[i].hi * scale, y + 8, y + 8);
         text_addf(&t, "<text x=\"%.1f\" y=\"%.1f\">%.4g ms%s</text>\n", SVG_LEFT + SVG_BARS + 24,
-                  y + 13, 1e3 * b.v[i].s, b.v[i].proven ? ", proven" : "");
+                  y + 13, 1e3 * b.v[i].s,
+                  b.v[i].proven      ? ", proven"
+                  : isnan(b.v[i].lo) ? ", in one launch"
+                                     : "");
     }
     text_add(&t, "</svg>\n");
     free_bars(&b);
