@@ -3,7 +3,7 @@
 # Three tics or more on a logarithmic y axis from y_low to y_high. y_text(v): the label of a tic.
 
 set ytics ()
-if (y_high / y_low > 8) {
+if (y_high / y_low > 10) {
     do for [e = -10 : 14] {
         do for [m = 1 : 9] {
             v = m * 10. ** e

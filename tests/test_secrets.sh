@@ -75,7 +75,7 @@ END
 words=(--api-key hunter8 --wandb_key=hunter8 TOKEN=hunter8 https://u:hunter8@h/)
 B_SECRET=hunter9 exits 0 "tune answers with secrets in its words" "$gradsync" tune -q -o raw4 -m 0.3 --only IGNORE_CPU -- bash job "${words[@]}"
 is "$(grep -rl hunter raw4)" '' 'no file contains a secret'
-like "$(head -qn1 raw4/*/*/*/launch-*.jsonl)" '"line":"bash job --api-key [^"]*hidden[^"]*--wandb_key' 'a recording says of which command it is'
+like "$(head -qn1 raw4/*/*/*/launch-*.jsonl)" '"line":"bash job --api-key [^"]*hidden[^"]*--wandb_key' 'the recording holds the command, without its secrets'
 rm -rf raw4
 B_SECRET=hunter9 exits 0 'tune answers with a secret in env' "$gradsync" tune -q -o raw4 -m 0.3 --only IGNORE_CPU -- \
     env HF_TOKEN=hunter8 bash job 'a

@@ -389,7 +389,7 @@ if [ -x "$train" ] && command -v mpirun >/dev/null; then
     no_orphans 'Ctrl-C leaves no process'
     exits 0 'resume goes on' "$gradsync" resume stopped/job/train/*tune*
     like "$out" '^(Set|No setting of 1 .*|No setting was tried)' 'with --only and --candidates as before'
-    unlike "$out$err" 'Communication costs' 'and with --no-price'
+    unlike "$out$err" 'ommunication costs' 'and with --no-price'
 
     exits 1 'tune of a job with one rank ends with 1' tune -m 0.3 -- mpirun --oversubscribe -n 1 "$train" \
         steps=0 compute_ms=1 MiB=1

@@ -25,8 +25,8 @@ typedef unsigned long long ull;
 #define STEPS_SHORT                                                                                \
     4 /* of steps that are shorter than LONG_STEP_NS: the first takes less of a visit */
 #define LONG_STEP_NS 500000000u
-#define WARM_LEAST 3 /* to know how long a step takes */
-#define TRIES 16     /* questions whether to begin */
+#define WARM_LEAST 3   /* to know how long a step takes */
+#define TRIES 16       /* questions whether to begin */
 #define FULL_TRIES 100 /* a full disk: 5 s */
 
 /* ---- the config ---- */

@@ -177,7 +177,7 @@ struct gpu {
     stream_t stream; /* of the call at hand */
     size_t library;  /* whose calls are in the streams: 0: the job's, else the number of an arm */
     unsigned switches;
-    bool is_known; /* the journal has what is called before NCCL */
+    bool is_known; /* the journal names the profiler, if the job has one */
     bool is_kept;  /* there are no shadows but those of the arm that is kept */
 };
 

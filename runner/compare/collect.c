@@ -331,7 +331,7 @@ static void contrast_group(struct comparison *c, const struct pass *p)
 struct side { /* the launches of a cell that have one origin */
     const struct recorded *r;
     const struct rec_cell *cell;
-    char *params;  /* all parameters but those of the config; owned */
+    char *params; /* all parameters but those of the config; owned */
     size_t origin;
     const char *origin_text; /* NULL: no numbers */
     double bound;
@@ -564,8 +564,7 @@ static int read_one(struct one_run *one, const char *root)
     int code = gather_run(one->r, &groups);
     for (size_t g = 0; g < one->r->n_groups && !code; g++)
         for (size_t i = 0; i < groups[g].n; i++)
-            add_main_side(&one->sides,
-                          &(struct pass){one->r, &one->origins, &rules, g, &groups[g]},
+            add_main_side(&one->sides, &(struct pass){one->r, &one->origins, &rules, g, &groups[g]},
                           &groups[g].series[i]);
     gathered_free_run(one->r, groups);
     return code;

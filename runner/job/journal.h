@@ -48,10 +48,10 @@ struct journals {
         double memory_B, made_s;
     } * arms;
     size_t n_arms;
-    char turn[32];              /* the arm that the calls go by now; "": no visit has begun */
-    char why[200];              /* visits are over; "": they are not */
+    char turn[32];    /* the arm that the calls go by now; "": no visit has begun */
+    char why[200];    /* visits are over; "": they are not */
     char before[300]; /* the object whose functions the job calls before NCCL's; "": none */
-    int64_t step;               /* the number of the latest that was found; 0: none */
+    int64_t step;     /* the number of the latest that was found; 0: none */
     int64_t step_calls, step_B; /* of it */
     struct journal_step {
         int64_t calls, bytes;

@@ -61,11 +61,11 @@ struct launched {
     double halted_at; /* a process was seen stopped before the first visit; 0: none */
     const char *kind; /* as in a fail line; NULL: measured */
     char why[700];
-    char crash[400]; /* how it ended by itself; "": well, or it was ended */
-    bool stopped;    /* by a signal */
-    bool ended;      /* by itself */
+    char crash[400];  /* how it ended by itself; "": well, or it was ended */
+    bool stopped;     /* by a signal */
+    bool ended;       /* by itself */
     char holder[300]; /* the file into which NCCL is linked statically; "": none is known */
-    bool gloo;       /* DDP made some steps over Gloo, which nothing sees */
+    bool gloo;        /* DDP made some steps over Gloo, which nothing sees */
 };
 
 struct launch {

@@ -215,9 +215,8 @@ char *price_sentence(const struct price_answer *a)
     struct text t = {0};
     bool zero = a->none.lo <= 0 && a->none.hi >= 0;
     text_addf(&t, "%sommunication costs %.1f%% [%.1f, %.1f] of the step (%s of %s)",
-              zero && a->blocks && a->launches ? "Not shown: c" : "C", 100 * a->none.value,
-              100 * a->none.lo, 100 * a->none.hi, HUMAN_TIME(fmax(0, a->none.value) * a->step_s),
-              HUMAN_TIME(a->step_s));
+              zero ? "Not shown: c" : "C", 100 * a->none.value, 100 * a->none.lo, 100 * a->none.hi,
+              HUMAN_TIME(fmax(0, a->none.value) * a->step_s), HUMAN_TIME(a->step_s));
     if (a->blocks && a->launches)
         text_addf(&t, ", in %d launches", a->launches);
     text_add(&t, ".");
@@ -233,10 +232,7 @@ char *price_sentence(const struct price_answer *a)
 char *price_noise(const struct price_answer *a)
 {
     return a->known && a->noise > NOISY ? xstrfmt("the steps of this job vary, so within a launch "
-                                                  "a difference of less than %.1f%% "
-                                                  "cannot be seen; a likely reason is the host: "
-                                                  "see whether a smaller batch makes the "
-                                                  "step shorter",
+                                                  "a difference of less than %.1f%% cannot be seen",
                                                   100 * a->noise)
                                         : NULL;
 }

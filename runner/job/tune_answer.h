@@ -19,7 +19,7 @@ char *tune_bytes_text(double share, double all_B);
 /* True: communication costs too little for any setting to gain `worth`; it has said so. */
 bool tune_say_worthless(const struct price_answer *p, double worth);
 /* The winner, whose proof is the effect e. uncounted: launches of the proof that do not count, and why; or NULL.
- * python: the lines to paste are of Python, not of a shell. */
+ * python: print the lines to paste for Python, else for a shell. */
 void tune_say_proven(const struct tune_setting *s, const struct effect *e, const char *uncounted,
                      const struct price_answer *p, bool python);
 /* A setting that won inside the job, and that no launch can prove. */

@@ -18,15 +18,13 @@ size_t control_encode(const struct control *c, char buf[CONTROL_LINE_MAX])
     AUTO_JSON json_t *object =
         json_pack("{ss si so so si si si so so sI so si so}", "event", event_names[c->event],
                   "rank", c->rank, "phase", json_text(c->phase), "cell", json_text(c->cell),
-                  "groups_done", c->groups_done, "groups", c->groups, "copy",
-                  c->copy, "kind", json_text(c->kind), "host", json_text(c->host), "pid",
-                  (json_int_t)c->pid, "why", json_text(c->why), "code", c->code, "status",
-                  json_text(c->status));
+                  "groups_done", c->groups_done, "groups", c->groups, "copy", c->copy, "kind",
+                  json_text(c->kind), "host", json_text(c->host), "pid", (json_int_t)c->pid, "why",
+                  json_text(c->why), "code", c->code, "status", json_text(c->status));
     /* The text fits: the members are short, and json_text at most doubles them. */
     size_t mark = sizeof CONTROL_MARK - 1;
     memcpy(buf, CONTROL_MARK, mark);
-    size_t n = mark + json_dumpb(object, buf + mark, CONTROL_LINE_MAX - mark - 1,
-                                 JSON_COMPACT);
+    size_t n = mark + json_dumpb(object, buf + mark, CONTROL_LINE_MAX - mark - 1, JSON_COMPACT);
     buf[n] = '\n';
     return n + 1;
 }
@@ -42,9 +40,8 @@ bool control_decode(const char *line, struct control *out)
     json_int_t pid;
     if (json_unpack(object, "{ss si ss ss si si si ss ss sI ss si ss}", "event", &event, "rank",
                     &out->rank, "phase", &phase, "cell", &cell, "groups_done", &out->groups_done,
-                    "groups", &out->groups, "copy", &out->copy, "kind",
-                    &kind, "host", &host, "pid", &pid, "why", &why, "code", &out->code, "status",
-                    &status))
+                    "groups", &out->groups, "copy", &out->copy, "kind", &kind, "host", &host, "pid",
+                    &pid, "why", &why, "code", &out->code, "status", &status))
         return false;
     out->pid = (long)pid;
     const struct {

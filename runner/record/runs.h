@@ -54,14 +54,15 @@ void runs_free(struct runs *r);
 /* True if the run folder has a manifest. */
 bool run_is_final(const char *dir);
 
-/* Of the runs of one section, the one of the highest rank (strcmp) stands for it: a complete run goes
- * before one that was interrupted or is under way, one that measured something before one that did not,
- * then the later one, as its id begins with the time. The store keeps rank and section of each run for
- * its view `standing`. The caller frees both. */
+/* A section of a platform may have several runs; tables and figures use the one whose rank is the highest
+ * (strcmp). A complete run ranks above an unfinished one. Of these, a run that measured something ranks above one
+ * that did not, and then the later run above the earlier. The store keeps both texts for its view `standing`. The
+ * caller frees them. */
 char *runs_rank(bool complete, bool measured, const char *run_id);
 /* Of a sort key. Trials and trainings of several jobs have one label: `group`, the first of the groups of
  * their cells by name, tells them apart; NULL: there is none. */
 char *runs_section(const char *key, const char *group);
+
 /* ---- which run stands for a section ---- */
 
 /* Which recordings a verb uses if its user names a platform, or nothing.

@@ -53,9 +53,7 @@ static int make_functions(struct store *s)
         const char *name;
         int n;
         void (*call)(sqlite3_context *, int, sqlite3_value **);
-    } functions[] = {{"change", 1, sql_change},
-                     {"span", 2, sql_change},
-                     {"judged", 8, sql_judged}};
+    } functions[] = {{"change", 1, sql_change}, {"span", 2, sql_change}, {"judged", 8, sql_judged}};
     CHECK(print_functions(s));
     for (size_t i = 0; i < COUNT(functions); i++)
         if (sqlite3_create_function(s->db, functions[i].name, functions[i].n, SQLITE_UTF8, NULL,

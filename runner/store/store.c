@@ -89,12 +89,12 @@ const struct store_table store_derived[DERIVED] = {
     [PLACEBO] = {"placebo", placebo_columns, NULL, NULL},
 };
 
-static const char extras[] =
-    "CREATE TABLE stamp (run INTEGER PRIMARY KEY, dir TEXT UNIQUE, sort TEXT, section TEXT, rank TEXT,"
-    " stamp TEXT);"
-    "CREATE INDEX by_cell ON block (run, cell_id);"
-    "CREATE INDEX by_id ON cell (run, cell_id);"
-    "CREATE INDEX by_param ON param (run, cell_id);";
+static const char extras[] = "CREATE TABLE stamp (run INTEGER PRIMARY KEY, dir TEXT UNIQUE, sort "
+                             "TEXT, section TEXT, rank TEXT,"
+                             " stamp TEXT);"
+                             "CREATE INDEX by_cell ON block (run, cell_id);"
+                             "CREATE INDEX by_id ON cell (run, cell_id);"
+                             "CREATE INDEX by_param ON param (run, cell_id);";
 
 static void add_create(struct text *t, const char *kind, const char *table, const char *columns,
                        const char *key)

@@ -560,9 +560,9 @@ int cmd_compare(int argc, char **argv)
     const struct cli cli = {
         .arguments = "[PLATFORM | RAW… | A B]",
         .summary = "Finds the fastest config of each group, against the baseline, or compares run "
-                   "B with run A. RAW is a run or a folder of runs, A and B are runs; a platform "
-                   "stands for its latest runs (default: the platform of the latest run of this "
-                   "machine).",
+                   "B with run A. RAW is a run or a folder of runs, A and B are runs. The name "
+                   "of a platform means its latest runs (default: the platform of the latest run "
+                   "of this machine).",
         .example = "gradsync compare h200-4gpu --mode overlapped",
         .options = options,
         .args = {0, -1}};

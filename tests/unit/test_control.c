@@ -81,9 +81,10 @@ static const char *with(const char *member, const char *value)
 {
     static char line[512];
     snprintf(line, sizeof line,
-             CONTROL_MARK "{\"event\":%s,\"rank\":%s,\"phase\":\"\",\"cell\":\"\",\"groups_done\":0,"
-                          "\"groups\":0,\"copy\":0,\"kind\":\"\",\"host\":\"\",\"pid\":0,"
-                          "\"why\":\"\",\"code\":0,\"status\":%s}",
+             CONTROL_MARK
+             "{\"event\":%s,\"rank\":%s,\"phase\":\"\",\"cell\":\"\",\"groups_done\":0,"
+             "\"groups\":0,\"copy\":0,\"kind\":\"\",\"host\":\"\",\"pid\":0,"
+             "\"why\":\"\",\"code\":0,\"status\":%s}",
              strcmp(member, "event") ? "\"done\"" : value, strcmp(member, "rank") ? "0" : value,
              strcmp(member, "status") ? "\"complete\"" : value);
     return line;
@@ -101,8 +102,13 @@ TEST(a_line_behind_printed_text_is_found)
 TEST(what_is_no_control_line_is_refused)
 {
     static const char *const lines[] = {
-        "", "plain log", "{\"event\":\"done\",\"rank\":0}", CONTROL_MARK, CONTROL_MARK "[]",
-        CONTROL_MARK "{\"event\":\"done\",\"rank\":0", CONTROL_MARK "{\"event\":\"done\",\"rank\":0}",
+        "",
+        "plain log",
+        "{\"event\":\"done\",\"rank\":0}",
+        CONTROL_MARK,
+        CONTROL_MARK "[]",
+        CONTROL_MARK "{\"event\":\"done\",\"rank\":0",
+        CONTROL_MARK "{\"event\":\"done\",\"rank\":0}",
     };
     struct control c;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -123,9 +129,8 @@ TEST(a_launch_without_an_estimate_takes_as_long_as_the_others)
     plan.set.measure.launches = 3;
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    struct progress p = {.plan = &plan,
-                         .launch = 3,
-                         .began_ns = (uint64_t)(t.tv_sec - 20) * UINT64_C(1000000000)};
+    struct progress p = {
+        .plan = &plan, .launch = 3, .began_ns = (uint64_t)(t.tv_sec - 20) * UINT64_C(1000000000)};
     const struct control first = {.phase = "init", .groups = 4};
     char said[80] = "";
     int real = dup(STDERR_FILENO);
