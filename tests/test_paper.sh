@@ -75,7 +75,7 @@ cd "$top" || exit 1
 jobs=$(awk -F, '$2 == "job" {
     printf "data/raw/%s/trial/%s %.1f%% [%.1f, %.1f]\n", $9, $8, 100 * $4, 100 * $5, 100 * $6 }' "$csv/price.csv")
 is "$jobs" "$(while read -r job _; do
-    "$gradsync" compare "$job" 2>&1 | sed -n "s|^Communication costs \(.*\]\) of the step.*|$job \1|p"
+    "$gradsync" compare "$job" 2>&1 | sed -n "s|^.*ommunication costs \(.*\]\) of the step.*|$job \1|p"
 done <<<"$jobs")" \
     'each price of the query is the price that compare prints of its run'
 is "$(awk -F, '$1 == "reversed" && $2 == 1' "$csv/links.csv" | wc -l)" \
