@@ -218,6 +218,8 @@ wrong "only 'NOSUCH': no setting contains one of these words" --only NOSUCH -- t
 wrong 'at most 10000' --minutes 1e6 -- true
 wrong "minutes 'x': must be a number" -m x -- ./job
 wrong "worth '2': must be a share" --worth 2 -- ./job
+wrong "emit 'x': must be env or pytorch" --emit x -- ./job
+wrong "library '/nolib.so': cannot be read: .*; give the path of a libnccl.so" --library /nolib.so -- ./job
 row() { # WANT LINE: a file whose second line is refused, before anything is started
     printf 'A=1\n%s\n' "$2" >row.txt
     wrong "^[^ ]*row.txt:2: $1" -c row.txt -- ./job

@@ -1573,6 +1573,10 @@ static int read_options(struct tune *t)
         return fail(GS_USAGE, "tune: --memory '%s': must be a share, e.g. 10%%", o->memory);
     if (strcmp(o->emit, "env") && strcmp(o->emit, "pytorch"))
         return fail(GS_USAGE, "tune: --emit '%s': must be env or pytorch", o->emit);
+    if (o->library && access(o->library, R_OK))
+        return fail(GS_USAGE,
+                    "tune: --library '%s': cannot be read: %s; give the path of a libnccl.so",
+                    o->library, strerror(errno));
     return GS_OK;
 }
 
