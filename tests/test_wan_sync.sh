@@ -165,13 +165,12 @@ fi
 
 # ---- ranks that go ----
 
-rank_pid() { # RANK: the process that measures
-    local p pid last=''
+rank_pid() { # RANK: the process that measures, whose parent is the shim of the same name
+    local p
     for p in $(marked); do
-        [ "$(cat "/proc/$p/comm" 2>/dev/null)" = gradsync-rank ] || continue
-        grep -qzx "OMPI_COMM_WORLD_RANK=$1" "/proc/$p/environ" 2>/dev/null && last=$p
+        [ "$(cat "/proc/$p/comm" "/proc/$(tap_parent "$p")/comm" 2>/dev/null | uniq)" = gradsync-rank ] || continue
+        if grep -qzx "OMPI_COMM_WORLD_RANK=$1" "/proc/$p/environ" 2>/dev/null; then echo "$p"; fi
     done
-    echo "$last"
 }
 begun() { # its one block takes 20 s, so that it is found on a busy machine too
     grep -qs '"type":"header"' data/*/*/*/launch-*.jsonl && [ -n "$(rank_pid 1)" ]
