@@ -50,6 +50,7 @@ static const struct old_verb {
     {"lab-set", "type gradsync lab set ORDER"},
     {"trial", "'gradsync tune --arms FILE -- COMMAND' compares settings inside a running job"},
     {"train", "'gradsync tune --launches FILE -- COMMAND' launches a job anew for each setting"},
+    {"prove", "type gradsync tune -- COMMAND"},
     {"why", "'gradsync query' shows the rows behind a number; those of the paper are in "
             "paper/numbers.sql"},
 };
