@@ -19,8 +19,9 @@ chmod -R u+w whole
 cp whole/"$run_dir"/launch-01.01.jsonl measured.jsonl
 rm "whole/$run_dir/MANIFEST.json"
 lines=$(wc -l <measured.jsonl)
-is "$(grep -c '^{"type":"[a-z]*","chain":"[0-9a-f]\{16\}"[,}]' measured.jsonl)" "$lines" \
-    'each line of a recording has a hash'
+is "$(sed -n '$s/.*"sha256":"\(.*\)"}/\1/p' measured.jsonl)" \
+    "$(sed '$s/,"sha256":.*//' measured.jsonl | head -c -1 | sha256sum | cut -d' ' -f1)" \
+    'the last line has the digest of the file before it'
 
 # One random edit of measured.jsonl. Lines removed from the end are not among them: they are what a
 # kill leaves, and what is left is as it was measured.
@@ -87,8 +88,8 @@ sed '$d' ../measured.jsonl >"$run_dir/launch-01.01.jsonl"
 ok 'a recording without its last line is accepted, as a kill may leave it' "$gradsync" check \
     "$run_dir/launch-01.01.jsonl"
 
-# Recordings of before: their lines have no hash, and their order and counts alone are checked.
-for f in "$run_dir"/launch-*.jsonl; do sed -i 's/,"chain":"[0-9a-f]*"//; 1s/"gradsync":"[^"]*"/"gradsync":"0.1.0"/' "$f"; done
+# Recordings of version 0.1: they have no digest, and their order and counts alone are checked.
+for f in "$run_dir"/launch-*.jsonl; do sed -i '$s/,"sha256":"[0-9a-f]*"//; 1s/"gradsync":"[^"]*"/"gradsync":"0.1.0"/' "$f"; done
 exits 0 'a run that an older gradsync began is completed' "$gradsync" resume "$run_dir"
 chmod u+w "$run_dir"/*
 rm "$run_dir/MANIFEST.json"

@@ -100,7 +100,7 @@ apart() { "$gradsync" compare -q configs -o configs.csv && csv configs.csv/compa
 is "$(apart)" '8 ring tree 160 1.000 launched apart' \
     'each cell of a launch apart is compared with the one of its parameters, without warm-up'
 find configs -name MANIFEST.json -delete
-sed -i 's/,"chain":"[^"]*"//; s/"gradsync":"[^"]*"/"gradsync":"0.1.0"/' configs/*/*/*/*.jsonl
+sed -i 's/\("status":"[a-z]*"\),"sha256":"[^"]*"/\1/; s/"gradsync":"[^"]*"/"gradsync":"0.1.0"/' configs/*/*/*/*.jsonl
 sed -i 's/"gradsync":"0.1.0"/"gradsync":"0.1.1"/' configs/*/*/*/launch-01.01.jsonl
 is "$(apart | sed 's/ one launch .* advised;/:/')" '8 ring tree 119: launched apart' \
     'a launch of the same provenance goes before another one'

@@ -9,13 +9,13 @@ printf '[launch]\nranks = 1\n[measure]\nlaunches = 1\nbudget = 50ms\nwarmup = '\
 '1ms\n[null]\nsize = 8, 16\nconfigs = a, b\n' >tiny.ini
 ok 'the runner makes a recording' "$gradsync" run -q tiny.ini -o measured
 ok 'the recording of the runner is sound' "$gradsync" check measured
-cp -r measured unchained && chmod -R u+w unchained && rm unchained/*/*/*/MANIFEST.json
-sed -i -E 's/,"chain":"[^"]*"//; s/"time_ns":\[1/"time_ns":[2/' unchained/*/*/*/launch-01.01.jsonl
-exits 1 'a run whose hashes were all removed is not sealed' "$gradsync" resume unchained/*/*/*
-like "$err" 'launch-01\.01\.jsonl:1: damaged: its lines have no running hash' 'the message says why'
+cp -r measured undigested && chmod -R u+w undigested && rm undigested/*/*/*/MANIFEST.json
+sed -i -E '$s/,"sha256":"[^"]*"//; s/"time_ns":\[1/"time_ns":[2/' undigested/*/*/*/launch-01.01.jsonl
+exits 1 'a run whose digest was removed is not sealed' "$gradsync" resume undigested/*/*/*
+like "$err" 'launch-01\.01\.jsonl:[0-9]+: damaged: it has no digest' 'the message says why'
 cp -r measured edited && chmod -R u+w edited && rm edited/*/*/*/MANIFEST.json
 sed -i '0,/"type":"block"/{/"type":"block"/d}' edited/*/*/*/launch-01.01.jsonl
-fails 1 "launch-01\.01\.jsonl:[0-9]+: damaged: this line was changed.*$(cd edited && echo \
+fails 1 "launch-01\.01\.jsonl:[0-9]+: damaged: the digest in this line.*$(cd edited && echo \
     */*/*): cannot be completed: a recording is damaged" "$gradsync" resume edited/*/*/*
 is "$(find edited -name MANIFEST.json)" '' 'an edited run gets no manifest'
 mkdir front
@@ -27,7 +27,7 @@ sed -i '0,/"type":"cell"/{/"type":"cell"/d}' lost/*/*/*/launch-01.01.jsonl
 exit $rc
 END
 chmod +x front/mpirun
-fails 1 'launch-01\.01\.jsonl:[0-9]+: damaged: this line was changed' env \
+fails 1 'launch-01\.01\.jsonl:[0-9]+: damaged: the digest in this line' env \
     MPIRUN="$(command -v mpirun)" PATH="$tmp/front:$PATH" "$gradsync" run tiny.ini -o lost
 unlike "$err" 'gradsync show' 'show is not recommended for a changed recording'
 is "$(find lost -name MANIFEST.json)" '' 'a changed recording gets no manifest'

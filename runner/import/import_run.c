@@ -536,9 +536,7 @@ static int put_launch(struct record *r, const struct launch *l, const char *dir,
                                          "key", notes[i][0], "value", json_text(notes[i][1]))));
     for (size_t i = 0; i < t->n_cells; i++)
         CHECK(put_cell(r, l, &t->cells[i]));
-    CHECK(record_line(r, json_pack("{ss ss}", "type", "end", "status",
-                                   *t->missing ? "interrupted" : "complete")));
-    return record_sync(r);
+    return record_end(r, *t->missing ? "interrupted" : "complete");
 }
 
 /* May the launch join the run of `lead`? A truncated launch has only some of the cells. Configs may differ:

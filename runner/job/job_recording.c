@@ -128,8 +128,7 @@ static int put_end(struct record *r, const char *group, const struct job_cell *c
         code = record_line(r, line);
     else
         json_decref(line);
-    code = code ? code : record_line(r, raw_end_line(complete ? "complete" : "interrupted"));
-    return code ? code : record_sync(r);
+    return code ? code : record_end(r, complete ? "complete" : "interrupted");
 }
 
 static int put_note(struct record *r, const char *cell, int64_t copy, const char *key,

@@ -168,10 +168,8 @@ static enum course take_down(struct session *r, enum course course)
         atomic_store(&r->beat->deadline_ns, clock_now_ns() + (uint64_t)(HUNG_END_S * 1e9));
     else
         beat_step(r->beat, "close", END_S);
-    if (course <= STOP) {
-        record_attempt_line(&r->recording, raw_end_line(status_of[course]));
-        record_attempt_sync(&r->recording);
-    }
+    if (course <= STOP)
+        record_attempt_end(&r->recording, status_of[course]);
     record_attempt_close(&r->recording);
     lateness_end(&r->lateness);
     watchdog_stop(&r->watchdog);

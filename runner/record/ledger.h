@@ -31,7 +31,7 @@ void ledger_plan_free(struct ledger_plan *p);
 
 /* ---- one recording ---- */
 
-/* Reads one recording as a whole and checks every line: the running hash, order, ids, counts and
+/* Reads one recording as a whole and checks every line: its digest, order, ids, counts and
  * times (record.h), and that it belongs to its run. All readers go through this check first. */
 
 #define LEDGER_FAULTS_MAX 20 /* reported for one file */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The manifest of a run folder: the SHA-256 of each file, and its verification. It shows changes that
- * were made after it was written. The running hash of the lines (record.h) shows changes that were made
- * before. Neither is a signature.
+ * were made after it was written. The digest of a finished launch (record.h) shows changes that were
+ * made before. Neither is a signature.
  */
 #pragma once
 

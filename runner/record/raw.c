@@ -159,6 +159,7 @@ static const struct raw_member *raw_head_find(const struct raw_head *h, const ch
 
 /* ---- lines ---- */
 
+#define CHAIN_DIGITS 16
 #define HELD_MOST ((size_t)256 << 20) /* bytes of files that are kept after their readers */
 #define TICK_S 0.02 /* two changes of a file within one tick of its clock have the same time */
 
@@ -236,7 +237,9 @@ struct raw {
     size_t number;    /* of the line last returned */
     struct text line; /* a copy of it, which is cut into its parts */
     bool torn;
-    struct chain chain;
+    bool checks;     /* it reads from the first line on, and the file was not checked before */
+    bool undigested; /* of a version that wrote neither a digest nor a chain */
+    char chain[CHAIN_DIGITS + 1]; /* of the line last returned; "": it has none */
     unsigned without_trees;
     json_t *json; /* of the line last returned */
     struct raw_head head;
@@ -360,6 +363,57 @@ static bool scan_times(struct raw *r, const char *s, const char *line_end, size_
     return past(past(s, "]"), "}") == line_end;
 }
 
+/* ---- is a line as it was written? ---- */
+
+/* The chain of the lines of older recordings (record.h). */
+static bool chain_holds(struct raw *r, const char *line, size_t n)
+{
+    static const char start[] = "{\"type\":\"", key[] = ",\"chain\":\"";
+    const size_t from = sizeof start - 1, member = sizeof key - 1 + CHAIN_DIGITS + 1;
+    const char *quote = n > from ? memchr(line + from, '"', n - from) : NULL;
+    size_t place = quote ? (size_t)(quote - line) + 1 : n;
+    bool there = n >= place + member && !memcmp(line + place, key, sizeof key - 1);
+    if (!there || (r->number > 1 && !*r->chain))
+        return !there && (r->number == 1 || !*r->chain);
+    unsigned char hash[crypto_generichash_BYTES_MIN];
+    char now[2 * sizeof hash + 1];
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, NULL, 0, sizeof hash);
+    crypto_generichash_update(&state, (const unsigned char *)r->chain, strlen(r->chain));
+    crypto_generichash_update(&state, (const unsigned char *)line, place);
+    crypto_generichash_update(&state, (const unsigned char *)line + place + member,
+                              n - place - member);
+    crypto_generichash_final(&state, hash, sizeof hash);
+    sodium_bin2hex(now, sizeof now, hash, sizeof hash);
+    const char *told = line + place + sizeof key - 1;
+    /* From what the line says: the lines after a changed one are not reported as well. */
+    memcpy(r->chain, told, CHAIN_DIGITS);
+    return !strncmp(told, now, CHAIN_DIGITS) && told[CHAIN_DIGITS] == '"';
+}
+
+/* Reported if not. */
+static bool is_as_written(struct raw *r, int type, const char *line, size_t n)
+{
+    const size_t key = sizeof RECORD_DIGEST - 1, member = key + 64 + sizeof "\"}" - 1;
+    const char *digest = type == RAW_END && n > member ? line + n - member : NULL;
+    char hex[65], want[128];
+    const char *fault = NULL;
+    if (digest && !memcmp(digest, RECORD_DIGEST, key)) {
+        sha256_hex(r->file->bytes.s, (size_t)(digest - r->file->bytes.s), hex);
+        snprintf(want, sizeof want, RECORD_DIGEST "%s\"}", hex);
+        if (memcmp(digest, want, member) != 0)
+            fault = "the digest in this line is not that of the file before it, which was changed "
+                    "since it was written";
+    } else if (!chain_holds(r, line, n))
+        fault = "this line was changed, added or moved since it was written, or the one before it "
+                "was removed";
+    else if (type == RAW_END && !*r->chain && !r->undigested)
+        fault = "it has no digest, which every version after 0.1 writes";
+    if (fault)
+        damaged(r, fault);
+    return !fault;
+}
+
 /* ---- lines as objects ---- */
 
 static int parse(struct raw *r, const char *line, size_t n, struct raw_line *out)
@@ -412,9 +466,8 @@ int raw_next(struct raw *r, unsigned want, struct raw_line *out)
             return damaged(r, "not a line of a recording");
         if ((type == RAW_HEADER) != first)
             return damaged(r, first ? "no header before it" : "a second header");
-        if (!r->file->checked && !record_chain_read(&r->chain, text, n, first))
-            return damaged(r, "this line was changed, added or moved since it was written, or the "
-                              "one before it was removed");
+        if (r->checks && !is_as_written(r, type, text, n))
+            return -1;
         if (want & 1u << type) {
             *out = (struct raw_line){.type = (enum raw_type)type, .number = r->number};
             return parse(r, text, n, out);
@@ -436,10 +489,7 @@ static int check_schema(struct raw *r, const struct raw_line *header)
             "written by gradsync %s in schema %lld, but this gradsync %s reads only up to "
             "schema %d; update gradsync",
             version, (long long)schema, GRADSYNC_VERSION, RECORD_SCHEMA);
-    if (!r->file->checked && r->chain.absent && strncmp(version, "0.1.", 4) != 0) {
-        damaged(r, "its lines have no running hash, which every version after 0.1 writes");
-        return GS_FAILED;
-    }
+    r->undigested = !strncmp(version, "0.1.", 4);
     return GS_OK;
 }
 
@@ -461,6 +511,7 @@ int raw_open(struct raw **out, const char *path)
     *out = xcalloc(1, sizeof **out);
     (*out)->file = h;
     h->readers++;
+    (*out)->checks = !h->checked;
     int code = h->checked ? GS_OK : read_header(*out);
     if (code) {
         raw_close(*out);
@@ -486,15 +537,16 @@ bool raw_torn(const struct raw *r)
 
 struct raw_place raw_tell(const struct raw *r)
 {
-    return (struct raw_place){.offset = r->at, .number = r->number, .chain = r->chain};
+    return (struct raw_place){.offset = r->at, .number = r->number};
 }
 
 void raw_seek(struct raw *r, struct raw_place to)
 {
     r->at = to.offset;
     r->number = to.number;
-    r->chain = to.chain;
     r->torn = false;
+    r->checks = !to.offset && !r->file->checked;
+    *r->chain = '\0';
 }
 
 void raw_close(struct raw *r)
@@ -563,14 +615,6 @@ json_t *raw_fail_line(const struct raw_death *d)
                      d->rank, "host", json_text(d->host), "phase", json_text(d->phase));
 }
 
-json_t *raw_end_line(const char *status)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return json_pack("{ss sf ss}", "type", "end", "at", (double)t.tv_sec + (double)t.tv_nsec * 1e-9,
-                     "status", status);
-}
-
 /* The end of the last complete line; -1 and errno if the file cannot be read. */
 static off_t whole_lines(int fd)
 {
@@ -599,7 +643,8 @@ static int find_end(struct record *r, bool *ended)
         return code;
     while ((got = raw_next(raw, 1u << RAW_END, &line)) == 1)
         *ended = true;
-    r->chain = raw_tell(raw).chain;
+    crypto_hash_sha256_init(&r->written);
+    crypto_hash_sha256_update(&r->written, (const unsigned char *)raw->file->bytes.s, raw->at);
     return got < 0 ? GS_FAILED : GS_OK;
 }
 
@@ -623,8 +668,7 @@ static int add_lines(struct record *r, const char *status, const struct raw_deat
 {
     if (death)
         CHECK(record_line(r, raw_fail_line(death)));
-    CHECK(record_line(r, raw_end_line(status)));
-    return record_sync(r);
+    return record_end(r, status);
 }
 
 int raw_end_write(const char *path, const char *status, const struct raw_death *death)

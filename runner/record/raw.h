@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads a recording line by line, each line checked against the running hash, and ends one whose process
+ * Reads a recording line by line, checks that it is as it was written, and ends one whose process
  * died. All code that reads a .jsonl file uses this: a process reads a file once, until it changes.
  */
 #pragma once
@@ -42,7 +42,6 @@ struct raw_head {
 struct raw_place {
     size_t offset;
     size_t number; /* lines before it */
-    struct chain chain;
 };
 
 enum raw_type {
@@ -111,7 +110,6 @@ struct raw_death {
 };
 
 json_t *raw_fail_line(const struct raw_death *death);
-json_t *raw_end_line(const char *status); /* with the time */
 
 /* Removes an incomplete last line, then adds a fail line for `death` (NULL: none) and the end line. A
  * recording that has an end line is not changed; one without a complete line is deleted; a missing

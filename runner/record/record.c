@@ -26,65 +26,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- the running hash ---- */
-
-static const char chain_key[] = ",\"chain\":\"";
-#define KEY (sizeof chain_key - 1)
-
-size_t record_chain_place(const char *line, size_t n)
-{
-    static const char start[] = "{\"type\":\"";
-    const size_t from = sizeof start - 1;
-    const char *quote =
-        n > from && !memcmp(line, start, from) ? memchr(line + from, '"', n - from) : NULL;
-    return quote ? (size_t)(quote - line) + 1 : 0;
-}
-
-/* The chain after a line that has the member at `place`. */
-static struct chain after(const struct chain *before, const char *line, size_t n, size_t place)
-{
-    struct chain c = {0};
-    unsigned char hash[crypto_generichash_BYTES_MIN];
-    crypto_generichash_state state;
-    static _Atomic bool ready;
-    if (!ready && sodium_init() < 0) /* chooses the fastest code for this CPU */
-        abort();
-    ready = true;
-    crypto_generichash_init(&state, NULL, 0, sizeof hash);
-    crypto_generichash_update(&state, (const unsigned char *)before->last, strlen(before->last));
-    crypto_generichash_update(&state, (const unsigned char *)line, place);
-    crypto_generichash_update(&state, (const unsigned char *)line + place + CHAIN_MEMBER,
-                              n - place - CHAIN_MEMBER);
-    crypto_generichash_final(&state, hash, sizeof hash);
-    sodium_bin2hex(c.last, sizeof c.last, hash, CHAIN_DIGITS / 2);
-    return c;
-}
-
-struct chain record_chain_write(const struct chain *before, char *line, size_t n, size_t place)
-{
-    struct chain c = after(before, line, n, place);
-    char *at = mempcpy(line + place, chain_key, KEY);
-    at = mempcpy(at, c.last, CHAIN_DIGITS);
-    *at = '"';
-    return c;
-}
-
-bool record_chain_read(struct chain *c, const char *line, size_t n, bool first)
-{
-    size_t place = record_chain_place(line, n);
-    bool there = place && n >= place + CHAIN_MEMBER && !memcmp(line + place, chain_key, KEY);
-    if (first)
-        *c = (struct chain){.absent = !there};
-    if (!there)
-        return c->absent;
-    struct chain now = after(c, line, n, place);
-    const char *told = line + place + KEY;
-    bool same = !memcmp(told, now.last, CHAIN_DIGITS) && told[CHAIN_DIGITS] == '"' && !c->absent;
-    memcpy(c->last, told,
-           CHAIN_DIGITS); /* the lines after a changed one are not reported as well */
-    return same;
-}
-
 /* ---- the file ---- */
 
 #define BATCH ((size_t)256 << 10)
@@ -131,6 +72,7 @@ int record_create(struct record *r, const char *path)
         (struct record){.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666)};
     if (r->fd < 0)
         return record_cannot("create", path);
+    crypto_hash_sha256_init(&r->written);
     flock(r->fd, LOCK_EX | LOCK_NB); /* for record_is_being_written */
     r->path = xstrdup(path);
     AUTO_FREE char *copy = xstrdup(path);
@@ -167,10 +109,16 @@ static int write_batch(struct record *r)
 
 static int put(struct record *r, const char *line, size_t n)
 {
+    int code = GS_OK;
+    if (r->in_batches)
+        text_addn(&r->batch, line, n);
     if (!r->in_batches)
-        return append(r, line, n);
-    text_addn(&r->batch, line, n);
-    return r->batch.len < BATCH ? GS_OK : write_batch(r);
+        code = append(r, line, n);
+    else if (r->batch.len >= BATCH)
+        code = write_batch(r);
+    if (!code) /* a line that did not fit is not in the file */
+        crypto_hash_sha256_update(&r->written, (const unsigned char *)line, n);
+    return code;
 }
 
 /* printf would be most of the cost of a sample. Returns the end of the digits. */
@@ -203,23 +151,13 @@ static int write_text(struct record *r, const char *text, size_t length, const u
                       size_t n)
 {
     static const char key[] = ",\"time_ns\":[]";
-    size_t place = r->chain.absent ? 0 : record_chain_place(text, length);
-    AUTO_FREE char *line = xmalloc(length + CHAIN_MEMBER + sizeof key +
-                                   n * sizeof "18446744073709551615," + sizeof "}\n");
-    char *at = line + length + (place ? CHAIN_MEMBER : 0);
-    memcpy(line, text, place);
-    memcpy(at - (length - place), text + place, length - place);
+    AUTO_FREE char *line =
+        xmalloc(length + sizeof key + n * sizeof "18446744073709551615," + sizeof "}\n");
+    char *at = mempcpy(line, text, length);
     if (time_ns)
         at = put_times(at, time_ns, n);
-    *at++ = '}';
-    struct chain chain = r->chain;
-    if (place)
-        chain = record_chain_write(&r->chain, line, (size_t)(at - line), place);
-    *at++ = '\n';
-    int code = put(r, line, (size_t)(at - line));
-    if (!code)
-        r->chain = chain;
-    return code;
+    at = mempcpy(at, "}\n", 2);
+    return put(r, line, (size_t)(at - line));
 }
 
 /* What readers refuse is not written. */
@@ -259,6 +197,23 @@ int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t
 int record_block_text(struct record *r, const char *head, const uint64_t *time_ns, size_t n)
 {
     return write_text(r, head, strlen(head), time_ns, n);
+}
+
+int record_end(struct record *r, const char *status)
+{
+    struct timespec t;
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    char hex[2 * sizeof digest + 1];
+    crypto_hash_sha256_state all = r->written;
+    clock_gettime(CLOCK_REALTIME, &t);
+    AUTO_FREE char *text = xstrfmt("{\"type\":\"end\",\"at\":%.6f,\"status\":\"%s\"",
+                                   (double)t.tv_sec + (double)t.tv_nsec * 1e-9, status);
+    crypto_hash_sha256_update(&all, (const unsigned char *)text, strlen(text));
+    crypto_hash_sha256_final(&all, digest);
+    sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
+    AUTO_FREE char *line = xstrfmt("%s" RECORD_DIGEST "%s\"}\n", text, hex);
+    CHECK(put(r, line, strlen(line)));
+    return record_sync(r);
 }
 
 int record_sync(struct record *r)
@@ -318,6 +273,12 @@ void record_attempt_sync(struct record_attempt *a)
 {
     if (a->open && !a->code)
         a->code = record_sync(&a->record);
+}
+
+void record_attempt_end(struct record_attempt *a, const char *status)
+{
+    if (a->open && !a->code)
+        a->code = record_end(&a->record, status);
 }
 
 void record_attempt_close(struct record_attempt *a)

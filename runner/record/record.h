@@ -8,33 +8,10 @@
 #include "plan/plan.h"
 
 #include <jansson.h>
+#include <sodium.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* ---- the running hash ---- */
-
-/* The second member of each line, "chain", is a hash of that line
- * without this member and of the "chain" of the line before. So a reader sees that a line was
- * changed, added, moved or removed since it was written. It is no signature: who edits a line can
- * also compute the hashes anew. */
-
-#define CHAIN_DIGITS 16
-/* Bytes of the member in a line. */
-#define CHAIN_MEMBER (sizeof ",\"chain\":\"\"" - 1 + CHAIN_DIGITS)
-
-/* Initialise with {0}. */
-struct chain {
-    char last[CHAIN_DIGITS + 1]; /* of the line before; "" before the first */
-    bool absent;                 /* an older recording, whose lines have no such member */
-};
-
-/* The place of the member: after the first member, "type". A line of another form has none: 0. */
-size_t record_chain_place(const char *line, size_t n);
-/* Fills the member, for which the n bytes have room at `place`. Returns the chain after this line. */
-struct chain record_chain_write(const struct chain *before, char *line, size_t n, size_t place);
-/* Moves the chain past a line. False: the line is not the one that was written after the one before. */
-bool record_chain_read(struct chain *c, const char *line, size_t n, bool first);
 
 /* ---- the file ---- */
 
@@ -51,10 +28,14 @@ bool record_chain_read(struct chain *c, const char *line, size_t n, bool first);
  *   launch-LL.AA.log      output of the launcher and the ranks; removed if empty after success
  *   MANIFEST.json         SHA-256 of all files above; written last, makes the run final (manifest.h)
  *
- * Each line of a .jsonl file is one JSON object. Its first member is "type", its second "chain", the
- * running hash over all lines up to this one; older recordings have none. A line is appended
+ * Each line of a .jsonl file is one JSON object. Its first member is "type". A line is appended
  * with one write, and the file is synced after each block. A killed writer may leave an incomplete
  * last line: readers ignore it, the next writer removes it.
+ *
+ * A finished file has a digest in its last line, so that nothing seals or counts a file that was altered
+ * while its run was unfinished. It is no signature: who edits a file can also compute its digest anew.
+ * In the recordings of before, each line has "chain" as its second member instead: a hash of that
+ * line without this member and of the "chain" of the line before. Those of version 0.1 have neither.
  *
  *   type    member         meaning
  *   header                 first line of the file
@@ -131,6 +112,7 @@ bool record_chain_read(struct chain *c, const char *line, size_t n, bool first);
  *   end                    last line
  *           at             Unix seconds; absent in older trials
  *           status         complete, interrupted, crash, hang, lost
+ *           sha256         of the file up to the comma before this member, as it was written
  *
  * An imported run has no plan.json, and has a config.ini only if a config gave its platform. Each
  * launch is one test in another program's output. Its header has no clock, config, env or mpi, but
@@ -140,14 +122,15 @@ bool record_chain_read(struct chain *c, const char *line, size_t n, bool first);
 
 #define RECORD_SCHEMA 1
 #define RECORD_MANIFEST "MANIFEST.json"
+#define RECORD_DIGEST ",\"sha256\":\"" /* before the 64 digits */
 
 /* An append-only file of lines. */
 struct record {
     int fd;
     char *path;
-    struct chain chain;
-    bool in_batches;   /* lines are written many at a time: they can be made again */
-    struct text batch; /* lines that are not yet written */
+    crypto_hash_sha256_state written; /* the lines so far */
+    bool in_batches;                  /* lines are written many at a time: they can be made again */
+    struct text batch;                /* lines that are not yet written */
 };
 
 /* Creates the file (O_EXCL). GS_OK, or GS_FAILED with the system's error reported. */
@@ -156,13 +139,15 @@ int record_create(struct record *r, const char *path);
 int record_cannot(const char *what, const char *path);
 /* True while the process that created it has it open: under srun a rank may outlive its launcher. */
 bool record_is_being_written(const char *path);
-/* Writes the object, with its "chain", and '\n' in one write(2); takes ownership. GS_OK or GS_FAILED,
+/* Writes the object and '\n' in one write(2); takes ownership. GS_OK or GS_FAILED,
  * reported. Every recording is written by the functions below. */
 int record_line(struct record *r, json_t *object);
 /* Writes a block line: `head` (owned) is the object without time_ns, which holds the samples. */
 int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t n);
 /* The same; `head` is the text of the object, compact and without its last brace. */
 int record_block_text(struct record *r, const char *head, const uint64_t *time_ns, size_t n);
+/* Writes the end line, with the time and the digest, and syncs. */
+int record_end(struct record *r, const char *status);
 int record_sync(struct record *r);
 int record_close(struct record *r);
 
@@ -186,6 +171,7 @@ void record_attempt_line(struct record_attempt *a, json_t *object);
 void record_attempt_block(struct record_attempt *a, json_t *head, const uint64_t *time_ns,
                           size_t n);
 void record_attempt_sync(struct record_attempt *a);
+void record_attempt_end(struct record_attempt *a, const char *status);
 /* Drops waiting lines. A recording without an end line is incomplete. */
 void record_attempt_close(struct record_attempt *a);
 
