@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The time of each training step with the config that has the highest bandwidth, against the best other config, by level
-# of evidence. Where no bandwidth was measured: the time with the baseline.
+# of evidence. Where no bandwidth was measured: the time with the baseline. If the platform has no bandwidths at all, as the
+# jobs of tune, it is the other way round: the time with the best other config, against the baseline.
 # Filled: a verdict. Hollow: inconclusive. The scale is linear up to twice the time, else logarithmic.
 
 load data
@@ -15,10 +16,10 @@ stats $lost using 3 nooutput
 whole = high <= 2 && STATS_min >= 0.5 # no interval is cut
 stats $lost using 2 nooutput
 high = !whole && high > 1.6 * STATS_max ? 1.6 * STATS_max : high
-low = STATS_min
+low = STATS_min / 1.6
 stats $lost using 3 nooutput
-low = whole || STATS_min > low - 0.3 * (high - 1) ? STATS_min : low - 0.3 * (high - 1)
-far = high > 2
+low = whole || STATS_min > low ? STATS_min : low
+far = !whole
 cut = strlen(not_shown) > 60 ? strstrt(not_shown, "; ") : 0
 if (cut) { not_shown = not_shown[1 : cut] . "\n" . not_shown[cut + 2 : *] }
 KEY = 0.12 + (far ? 0.12 : 0) + (not_shown eq "" ? 0 : cut ? 0.24 : 0.12)
@@ -32,20 +33,23 @@ LEFT = 0.18 + 0.052 * longest
 RIGHT = 0.18 + 0.046 * widest
 # Long names stand above their bars, so that the bars have room.
 above = 3.4 - LEFT - RIGHT < 1
+stacked = 0
 if (above) {
-    LEFT = 0.2; RIGHT = 0.2; ROW = 0.22
-    # Without room for both settings, the second one stands alone. Long names begin alike.
+    LEFT = 0.2; RIGHT = 0.2
     do for [i = 1 : rows] {
-        room = floor((3.2 - 0.054 * strlen(label[i])) / 0.056)
+        room = floor((3.22 - 0.048 * strlen(label[i])) / 0.058)
+        # Without room for both settings, the second one stands alone, and without room beside the name below it.
         if (strlen(pair[i]) - 2 > room && strstrt(pair[i], "→")) { pair[i] = substr(pair[i], strstrt(pair[i], "→"), strlen(pair[i])) }
-        if (strlen(pair[i]) > room) { pair[i] = "…" . substr(pair[i], strlen(pair[i]) - room + 2, strlen(pair[i])) }
+        if (strlen(pair[i]) > room) { stacked = 1 }
+        if (strlen(pair[i]) > 62) { pair[i] = "…" . substr(pair[i], strlen(pair[i]) - 60, strlen(pair[i])) }
     }
+    ROW = stacked ? 0.38 : 0.27
 }
-PLOT = 0.05 + ROW * last
+PLOT = 0.05 + ROW * last + (above ? 0.1 : 0)
 with = "step time with the config of the highest bandwidth"
 detail = of_baseline == 0 ? with . "\nagainst the best other config" : of_proof == rows ? \
-    "step time of the job as it is\nagainst the setting of the proof" : of_bandwidth == 0 ? \
-    "step time with the baseline\nagainst the best other config" : \
+    "step time with the setting of the proof\nagainst the job as it is" : of_bandwidth == 0 ? \
+    "step time with the best other config\nagainst the baseline" : \
     "step time with the highest bandwidth, or with the baseline\nwhere none was measured, against the best other config"
 ranks = 0
 nodes = 0
@@ -60,7 +64,7 @@ low = low > 0.995 ? 0.995 : low
 high = high < 1.02 ? 1.02 : high
 margin = 0.04 * (where(high) - where(low))
 set xrange [where(low) - margin : where(high) + margin]
-set yrange [last + 0.6 : 0.2]
+set yrange [last + 0.6 : 0.2 - (above ? 0.1 / ROW : 0)]
 if (far) {
     load "figures/spread.gp"
 } else {
@@ -77,8 +81,8 @@ set ytics scale 0 ()
 if (above) { unset ytics }
 do for [i = 1 : rows] {
     if (above) {
-        set label 20 + i label[i] at screen 0.1 / WIDTH, first place[i] - 0.4 left front boxed font ",6.5"
-        set label 3000 + i pair[i] at screen 1 - 0.06 / WIDTH, first place[i] - 0.4 right front boxed font ",6.2" textcolor rgb "#404040"
+        set label 20 + i label[i] at screen 0.1 / WIDTH, first place[i] - (stacked ? 0.24 : 0.12) / ROW left front boxed font ",6.5"
+        set label 3000 + i pair[i] at screen 1 - 0.06 / WIDTH, first place[i] - 0.12 / ROW right front boxed font ",6.2" textcolor rgb "#404040"
     } else {
         set ytics add (label[i] place[i])
         set label 20 + i pair[i] at graph 1, first place[i] offset 0.8, 0 left font ",6.2" textcolor rgb "#404040"
@@ -87,7 +91,7 @@ do for [i = 1 : rows] {
 if (!above) { set ytics font ",6.5" }
 set grid noytics
 set border 1
-do for [g = 1 : groups] { set label 4000 + g heading[g] at screen 0.06 / WIDTH, first heading_at[g] left front boxed font ",7" textcolor rgb "#000000" }
+do for [g = 1 : groups] { set label 4000 + g heading[g] at screen 0.06 / WIDTH, first heading_at[g] - (stacked ? 0.13 : above ? 0.02 : 0) / ROW left front boxed font ",7" textcolor rgb "#000000" }
 set label 504 (of_proof == rows ? "setting" : (of_bandwidth ? "highest bandwidth" : "baseline") . " → best other") at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
 set label 506 not_shown at screen 0.5, ((far ? 0.18 : 0.06) + (cut ? 0.12 : 0)) / HEIGHT center textcolor rgb "#404040"

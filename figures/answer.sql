@@ -6,7 +6,8 @@
 --                 lowest ratio.
 --   compare    has the steps whose bandwidth was not measured (trials, trainings, steps recorded
 --                 without operations alone). They show what the baseline loses;
---                 synthetic ones only where there is nothing else.
+--                 synthetic ones only where there is nothing else. If there is no bandwidth at all, they
+--                 show what the best other config changes.
 -- The runs that stand are drawn. Of tune, each proof is a row: the jobs of two may differ. A race is counted, and a price is left
 -- out: its arms are no settings.
 WITH kind(level, l, words) AS (
@@ -160,7 +161,7 @@ worded AS (
         label
             || CASE
                 WHEN proof
-                    THEN printf(' of %s-%s-%s %s:%s', substr(run_id, 1, 4), substr(run_id, 5, 2),
+                    THEN printf(' %s-%s-%s %s:%s', substr(run_id, 1, 4), substr(run_id, 5, 2),
                         substr(run_id, 7, 2), substr(run_id, 10, 2), substr(run_id, 12, 2))
                 ELSE ''
             END
@@ -218,10 +219,14 @@ grouped AS (
 ),
 placed AS (
     SELECT nth, nth + 1.3 * g - 0.4 AS y, g, heading, heading IS NOT before AS first, name,
-        replace(CASE WHEN proof THEN other ELSE of || ' → ' || other END, 'NCCL_', '') AS pair, 1 / r AS loss,
-        1 / hi AS low, 1 / lo AS high,
-        judged <> 'inconclusive' AS shown
-    FROM grouped
+        replace(
+            replace(
+                replace(CASE WHEN proof THEN other ELSE of || ' → ' || other END, 'NCCL_', ''),
+                'OMPI_MCA_coll_tuned_use_dynamic_rules=1/', ''),
+            'OMPI_MCA_coll_tuned_', '') AS pair,
+        iif(losses, 1 / r, r) AS ratio, iif(losses, 1 / hi, lo) AS low,
+        iif(losses, 1 / lo, hi) AS high, judged <> 'inconclusive' AS shown
+    FROM grouped, (SELECT max(has_bandwidth) AS losses FROM grouped)
     UNION ALL
     SELECT 1, 1, 1, 'no step was compared yet', 1, '', '', 1, 1, 1, 2
     WHERE NOT EXISTS (SELECT * FROM grouped)
@@ -291,7 +296,7 @@ text(part, y, a, b, c, d, e) AS (
     UNION ALL
     SELECT 2, 0, '$lost << EOD', NULL, NULL, NULL, NULL
     UNION ALL
-    SELECT 3, y, y, loss, low, high, shown FROM placed
+    SELECT 3, y, y, ratio, low, high, shown FROM placed
     UNION ALL
     SELECT 4, 0, 'EOD', NULL, NULL, NULL, NULL
 )

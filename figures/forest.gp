@@ -6,18 +6,28 @@
 load data
 load "figures/words.gp"
 load "figures/verdict.gp"
-y_title = "time in the same blocks, against " . baseline
+y_title = (workload eq "train" ? "step time in launches of their own" : "time in the same blocks") . ", against "
+if (strlen(y_title . baseline) > 56) {
+    detail = detail . (detail eq "" ? "" : "\n") . "baseline: " . baseline
+    y_title = y_title . "the baseline"
+} else { y_title = y_title . baseline }
 ROW = rows > 20 ? 0.115 : 0.15
 KEY = 0.205
 longest = 1
+lines = 1
 do for [i = 1 : rows] {
     label[i] = broken(label[i])
     longest = widest_line(label[i]) > longest ? widest_line(label[i]) : longest
-    if (strstrt(label[i], "\n")) { ROW = 0.25 }
+    lines = lines_of(label[i]) > lines ? lines_of(label[i]) : lines
 }
-PLOT = 0.1 + ROW * last
 LEFT = 0.65 + 0.055 * longest
+# Long names stand above their bars, so that the bars have room.
+above = 3.25 - LEFT < 1.2
+if (above) { LEFT = groups == 1 && size[1] == 0 ? 0.15 : 0.65; ROW = 0.14 + 0.115 * lines } else { if (lines > 1) { ROW = 0.25 } }
+PLOT = 0.1 + ROW * last
 load "figures/style.gp"
+# A name hides the lines behind it.
+set style textbox opaque noborder fillcolor rgb "#FFFFFF" margins 0.3, 0.3
 
 stats $forest using 3 nooutput
 low = STATS_records > 0 && STATS_min < 0.98 ? STATS_min : 0.98
@@ -31,11 +41,16 @@ low = low < least ? least : low
 high = high > most ? most : high
 clip(r) = r > high ? high : r < low ? low : r
 set xrange [spread(low) - 0.3 : spread(high) + 0.3]
-set yrange [last + 0.2 : 0.3]
+set yrange [last + 0.2 : above ? 0.1 : 0.3]
 load "figures/spread.gp"
 set ytics ()
-do for [i = 1 : rows] { set ytics add (label[i] place[i]) }
+do for [i = 1 : rows] {
+    if (above) {
+        set label 100 + i label[i] at screen (LEFT + 0.05) / WIDTH, first place[i] - (0.02 + 0.115 * lines_of(label[i])) / ROW left front boxed font ",6.5"
+    } else { set ytics add (label[i] place[i]) }
+}
 set ytics scale 0
+if (above) { unset ytics }
 set grid noytics
 do for [g = 1 : groups] {
     set label 20 + g bytes(size[g]) at screen 0.04 / WIDTH, first top[g] + 0.5 left textcolor rgb "#404040"

@@ -343,9 +343,9 @@ SELECT d.p, d.s, f.place, f.size_B AS size, f.code, d.s = worded AS mine, worded
     CASE WHEN at_size THEN f.size_B ELSE from_B END AS from_B,
     CASE WHEN at_size THEN f.size_B ELSE to_B END AS to_B,
     CASE kind
-        WHEN 'spike' THEN printf('spike ×%.2g', 1 + change)
-        WHEN 'dip' THEN printf('dip %.0f%%', 100 * change)
-        WHEN 'fall' THEN printf('fall %.0f%%', 100 * change)
+        WHEN 'spike' THEN printf('time ×%.2g', 1 + change)
+        WHEN 'dip' THEN printf('bandwidth −%.0f%%', -100 * change)
+        WHEN 'fall' THEN printf('bandwidth −%.0f%%', -100 * change)
         WHEN 'switch'
             THEN CASE
                 WHEN NOT instr(reason, ' to ') THEN 'switch'

@@ -17,6 +17,7 @@ time_name(t) = t < 1e-3 ? "µs" : t < 1 ? "ms" : "s"
 broken(s) = strlen(s) > 24 && strstrt(s, "/") > 0 ? s[1 : strstrt(s, "/")] . "\n" . broken(s[strstrt(s, "/") + 1 : *]) : s
 widest_line(s) = strstrt(s, "\n") == 0 ? strlen(s) : strstrt(s, "\n") - 1 > widest_line(s[strstrt(s, "\n") + 1 : *]) ? \
     strstrt(s, "\n") - 1 : widest_line(s[strstrt(s, "\n") + 1 : *])
+lines_of(s) = strstrt(s, "\n") == 0 ? 1 : 1 + lines_of(s[strstrt(s, "\n") + 1 : *])
 # Three digits, as the advice has them: "682 MiB", "1.09 GiB".
 power(b) = b >= 1023.5 * 2.0**20 ? 3 : b >= 1023.5 * 2.0**10 ? 2 : b >= 1023.5 ? 1 : 0
 with_unit(v, unit) = sprintf(v >= 100 ? "%.0f %s" : "%.3g %s", v, unit)

@@ -39,9 +39,12 @@ reads := $(if $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(wil
 reads := $(if $(reads),$(draws)$(filter sound-tables,$(MAKECMDGOALS)))
 runs := $(if $(reads),$(call listed,recordings))
 platforms := $(if $(reads),$(call listed,platforms))
-# Which recordings are drawn. ONLY: platforms, or `own`: measured here, not part of this repository.
-cloned := $(if $(and $(reads),$(filter own,$(ONLY))),$(filter-out local/%,$(shell { cut -d/ -f3-5 data/SHA256SUMS; git ls-files data/raw | cut -d/ -f3-5; } 2>/dev/null | sort -u)))
-shown := $(if $(filter own,$(ONLY)),$(filter-out $(cloned),$(runs)),$(if $(ONLY),$(filter $(ONLY:%=%/%),$(runs)),$(runs)))
+# Which recordings are drawn. ONLY: platforms, or `own`: measured here, not part of this repository. Jobs of `tune` that
+# are not part of it are drawn if their platform is asked for: most are tried once.
+asked := $(filter-out own,$(ONLY))
+cloned := $(if $(and $(reads),$(if $(asked),,yes)),$(filter-out local/%,$(shell { cut -d/ -f3-5 data/SHA256SUMS; git ls-files data/raw | cut -d/ -f3-5; } 2>/dev/null | sort -u)))
+of_jobs := $(foreach w,trial train,$(foreach r,$(runs),$(if $(filter $w,$(word 2,$(subst /, ,$r))),$r)))
+shown := $(if $(asked),$(filter $(asked:%=%/%),$(runs)),$(filter-out $(filter-out $(cloned),$(of_jobs)) $(if $(ONLY),$(cloned)),$(runs)))
 # wan_sync has figures of its own (wan.mk).
 pairs := $(filter-out %/wan_sync,$(sort $(foreach r,$(shown),$(patsubst %/,%,$(dir $r)))))
 
