@@ -367,6 +367,10 @@ if [ -x "$train" ] && command -v mpirun >/dev/null; then
     like "$err" 'recordings: raw/job/trial/[^ ]*, raw/job/train/' 'all recordings are named below the folder of -o'
     like "$(sed -n 2p <<<"$out")" '^(Set|No setting of 2)' 'the setting follows, or that there is none'
     like "$out" 'the job as it is +#' 'and the bars'
+    for algorithm in 3 4; do
+        like "$out" $'\n'"OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm=$algorithm"$'\n' \
+            'a long name has a line of its own, and nothing is cut off it'
+    done
     exits 0 'show draws them' "$gradsync" show "$(run_of)" --svg bars.svg
     like "$(tail -n 1 bars.svg)" '^</svg>$' 'as SVG'
     price=$(find raw -path '*/trial/*' -name MANIFEST.json -printf '%h\n')
@@ -400,6 +404,10 @@ if [ -x "$train" ] && command -v mpirun >/dev/null; then
     like "$err" 'the job hung where communication is left out .*it completed no visit for [0-9]+ s and was killed' \
         'a job that hangs without communication is killed, and tune says so'
     no_orphans 'no process of these jobs is left'
+
+    # Steps for whose price the minutes are too few
+    fails 1 'the price takes about [0-9.]+ .*, which is more than the [0-9.]+ .?s that are left: use --minutes [1-9][0-9]*; settings and their proof need --minutes [1-9]' \
+        tune -m 0.8 -- "${ranks[@]}" compute_ms=1000 MiB=1
 
     # Equal all-reduces: the pause before the first of each step tells the steps apart
     cat >equal.c <<'END'

@@ -582,12 +582,14 @@ static void give_arms(struct first *f, struct launch *l)
 }
 
 /* Time that the proof needs, after the first launch. */
+static double proof_s(const struct launched *r)
+{
+    return PROOF_LEAST * PROOF_STARTS * (r->begun_s + BLOCKS_LATER * 4 * visit_s(r->step_s));
+}
+
 static double reserve_s(const struct tune *t, const struct launched *r)
 {
-    if (t->o.keep)
-        return 0;
-    double later = r->begun_s + BLOCKS_LATER * 4 * visit_s(r->step_s);
-    return fmin(PROOF_LEAST * PROOF_STARTS * later, 0.6 * t->minutes * 60);
+    return t->o.keep ? 0 : fmin(proof_s(r), 0.6 * t->minutes * 60);
 }
 
 static void say_step(const struct first *f, const struct launched *r)
@@ -623,6 +625,24 @@ static void leave(struct first *f, const char *id)
     f->left = xstrfmt("%s%s%s", old ? old : "", old ? " " : "", id);
 }
 
+/* There is no time for it. */
+static void leave_untried(struct first *f, size_t i)
+{
+    AUTO_FREE char *id = xstrfmt("s%zu", i);
+    leave(f, id);
+    f->t->inside[i].out = f->t->inside[i].untried = true;
+}
+
+/* Visits of the next block. */
+static size_t arms_in(const struct first *f)
+{
+    const struct tune *t = f->t;
+    size_t n = 2 + count_open(t) + (count_open(t) && !t->control_known);
+    for (size_t i = 0; i < COUNT(parts) && has_price(t); i++)
+        n += !f->left || !text_lists(f->left, " ", parts[i]);
+    return n;
+}
+
 /* A price has nothing to leave out if no collective is large, and all settings of Open MPI in a job are algorithms of
  * all-reduce. */
 static void leave_what_cannot_act(struct first *f, const struct journals *j)
@@ -644,11 +664,8 @@ static void leave_what_cannot_act(struct first *f, const struct journals *j)
     if (t->link != TUNE_MPI || j->reduced_B)
         return;
     for (size_t i = 1; i < t->set.n; i++)
-        if (t->inside[i].is) {
-            AUTO_FREE char *id = xstrfmt("s%zu", i);
-            leave(f, id);
-            t->inside[i].out = t->inside[i].untried = true;
-        }
+        if (t->inside[i].is)
+            leave_untried(f, i);
     say("tune: no all-reduce repeats, so its algorithms are not compared");
 }
 
@@ -675,32 +692,39 @@ static void announce(struct first *f, struct launch *l)
             r->journals.before);
     bool prices = has_price(t);
     /* The first block has begun with all arms. */
-    double begun = 2 + (prices ? 3 : 0) + (arms ? 1 : 0) + (double)arms;
-    double whole = BLOCKS_MIN * visit * begun, later = (BLOCKS_MIN - 1) * visit;
+    double done = visit * (double)r->journals.visits.n, later = (BLOCKS_MIN - 1) * visit;
+    double whole = BLOCKS_MIN * visit * (double)arms_in(f) - done;
+    double spent = t->minutes * 60 - left_s(t), all = ceil((spent + whole + proof_s(r)) / 60);
     if (whole > time && prices) {
         leave(f, "half");
         leave(f, "one");
         whole -= later * 2;
     }
     for (size_t i = t->set.n; i-- > 1 && whole > time;)
-        if (t->inside[i].is && !t->inside[i].out) {
-            AUTO_FREE char *id = xstrfmt("s%zu", i);
-            leave(f, id);
-            t->inside[i].out = t->inside[i].untried = true;
+        if (is_open(t, i)) {
+            leave_untried(f, i);
             whole -= later;
         }
     kept = count_open(t);
-    if (!kept) {
+    if (!kept && arms) {
         leave(f, "control");
-        whole -= arms ? later : 0;
+        whole -= later;
+    }
+    if (!kept && (prices || arms) && whole > left_s(t) && !t->o.keep) {
+        f->code = fail(GS_FAILED,
+                       "tune: %s about %s, which is more than the %s that are left: use --minutes "
+                       "%.0f; settings and their proof need --minutes %.0f",
+                       prices ? "the price takes" : "a setting takes", HUMAN_TIME(whole),
+                       HUMAN_TIME(fmax(0, left_s(t))), ceil((spent + 1.1 * whole) / 60), all);
+        return;
     }
     f->time_told = r->step_s >= 0.5 || !prices;
     if (r->step_s >= 0.5 && prices)
-        say("tune: the price takes about %s%s", HUMAN_TIME(whole),
-            whole > left_s(t) ? ", which is more than --minutes allows" : "");
+        say("tune: the price takes about %s", HUMAN_TIME(whole));
     if (kept < arms)
-        say("tune: %zu of %zu settings can be compared in the time: use more --minutes, or --only",
-            kept, arms);
+        say("tune: %zu of %zu settings can be compared in the time; all: --minutes %.0f; others: "
+            "--only",
+            kept, arms, all);
     if (f->left)
         launch_tell(l, "leave", f->left);
 }
@@ -726,9 +750,9 @@ static void make_room(struct first *f, const struct visits *all)
 {
     struct tune *t = f->t;
     size_t blocks = blocks_of(all);
-    double took = all->v[all->n - 1].at - all->v[0].at;
+    double visit = (all->v[all->n - 1].at - all->v[0].at) / fmax(1, (double)all->n - 1);
     if (f->price_done || f->hurried || !has_price(t) || !blocks || blocks >= BLOCKS_MIN ||
-        took / (double)blocks * (double)(BLOCKS_MIN - blocks) < left_s(t))
+        arms_in(f) <= 3 || visit * (double)(arms_in(f) * (BLOCKS_MIN - blocks)) < left_s(t))
         return;
     f->hurried = true;
     leave(f, "half");
@@ -736,7 +760,7 @@ static void make_room(struct first *f, const struct visits *all)
     leave(f, "control");
     for (size_t i = 1; i < t->set.n; i++)
         if (is_open(t, i))
-            t->inside[i].out = t->inside[i].untried = true;
+            leave_untried(f, i);
     end_progress();
     say("tune: steps have become longer than at first, so only the price is taken in the time");
 }
@@ -907,6 +931,8 @@ static bool first_enough(void *ctx, struct launch *l)
         return left_s(t) <= 0;
     if (!f->told)
         announce(f, l);
+    if (f->code)
+        return true;
     tell_time(f, &j->visits);
     judge_dead(t, j);
     price_from(&t->price, &j->visits);

@@ -217,24 +217,6 @@ static void free_bars(struct bars *b)
         free(b->v[i].name);
 }
 
-/* The caller frees. */
-static char *short_words(const struct tune_setting *s)
-{
-    AUTO_FREE char *words = tune_setting_words(s);
-    AUTO_WORDS struct words parts = {0};
-    struct text t = {0};
-    words_split(&parts, words, ' ');
-    for (size_t i = 0; i < parts.n; i++) {
-        const char *p = parts.v[i];
-        p += !strncmp(p, "OMPI_MCA_", 9) ? 9 : 0;
-        p += !strncmp(p, "coll_tuned_", 11) ? 11 : 0;
-        text_addf(&t, "%s%s", i ? " " : "", p);
-    }
-    for (char *c = t.s; *c; c++)
-        *c = *c == '"' ? '\'' : *c;
-    return t.s;
-}
-
 static void add_bar(struct bars *b, const struct tune_result *r, size_t i)
 {
     bool proven = r->winner == i && r->proof && !isnan(r->proof->value);
@@ -254,8 +236,11 @@ static void add_bar(struct bars *b, const struct tune_result *r, size_t i)
     size_t k = b->n++;
     for (; k > 1 && b->v[k - 1].s > r->step_s * exp(value); k--)
         b->v[k] = b->v[k - 1];
-    b->v[k] = (struct bar){short_words(&r->set->v[i]), r->step_s * exp(value), r->step_s * exp(lo),
-                           r->step_s * exp(hi), proven};
+    char *name = tune_setting_words(&r->set->v[i]);
+    for (char *c = name; *c; c++)
+        *c = *c == '"' ? '\'' : *c;
+    b->v[k] = (struct bar){name, r->step_s * exp(value), r->step_s * exp(lo), r->step_s * exp(hi),
+                           proven};
 }
 
 bool tune_plot(const char *dir, const struct tune_result *r)
@@ -321,6 +306,7 @@ static double longest(const struct bars *b)
 }
 
 #define BAR_COLUMNS 24
+#define NAME_COLUMNS 46 /* a longer name has a line of its own */
 
 int tune_bars(const char *dir)
 {
@@ -331,9 +317,10 @@ int tune_bars(const char *dir)
         return GS_OK;
     }
     double scale = BAR_COLUMNS / longest(&b);
-    for (size_t i = 0; i < b.n; i++)
-        width = strlen(b.v[i].name) > width ? strlen(b.v[i].name) : width;
-    width = width > 46 ? 46 : width;
+    for (size_t i = 0; i < b.n; i++) {
+        size_t n = strlen(b.v[i].name);
+        width = n > width && n <= NAME_COLUMNS ? n : width;
+    }
     printf("%-*s  %s\n", (int)width, "",
            isnan(b.compute_s) ? "step" : "step: # compute, = communication");
     for (size_t i = 0; i < b.n; i++) {
@@ -344,7 +331,10 @@ int tune_bars(const char *dir)
         for (int k = 0; k < BAR_COLUMNS; k++)
             bar[k] = k >= n ? ' ' : k < compute ? '#' : '=';
         bar[BAR_COLUMNS] = '\0';
-        printf("%-*.*s  %s %.4g ms", (int)width, (int)width, b.v[i].name, bar, 1e3 * b.v[i].s);
+        bool fits = strlen(b.v[i].name) <= width;
+        if (!fits)
+            puts(b.v[i].name);
+        printf("%-*s  %s %.4g ms", (int)width, fits ? b.v[i].name : "", bar, 1e3 * b.v[i].s);
         if (isnan(b.v[i].lo))
             printf(" in one launch");
         else if (i)
@@ -358,17 +348,38 @@ int tune_bars(const char *dir)
 
 /* ---- the same as SVG ---- */
 
-#define SVG_LEFT 340.0
-#define SVG_BARS 420.0
-#define SVG_ROW 26.0
+#define SVG_LEFT 20.0
+#define SVG_BARS 620.0
+#define SVG_LINE 18.0 /* of a name */
+#define SVG_ROW 28.0
+#define SVG_NAME 100 /* letters of a line */
 
-static void add_xml(struct text *t, const char *s)
+static void add_xml(struct text *t, const char *s, size_t n)
 {
-    for (; *s; s++)
+    for (; n--; s++)
         text_add(t, *s == '&'   ? "&amp;"
                     : *s == '<' ? "&lt;"
                     : *s == '>' ? "&gt;"
                                 : (char[]){*s, '\0'});
+}
+
+/* Above its bar, in lines that end at blanks. Returns where the bar begins. */
+static double add_name(struct text *t, double y, const char *name)
+{
+    while (*name) {
+        size_t n = strlen(name);
+        for (size_t k = SVG_NAME; n > SVG_NAME && k; k--)
+            if (name[k] == ' ') {
+                n = k;
+                break;
+            }
+        y += SVG_LINE;
+        text_addf(t, "<text x=\"%.0f\" y=\"%.1f\">", SVG_LEFT, y - 5);
+        add_xml(t, name, n);
+        text_add(t, "</text>\n");
+        name += n + (name[n] == ' ');
+    }
+    return y;
 }
 
 static void add_rect(struct text *t, double x, double y, double width, const char *colour)
@@ -380,37 +391,34 @@ static void add_rect(struct text *t, double x, double y, double width, const cha
 int tune_svg(const char *dir, const char *file)
 {
     struct bars b;
-    AUTO_TEXT struct text t = {0};
+    AUTO_TEXT struct text t = {0}, rows = {0};
     if (!read_bars(&b, dir))
         return fail(GS_USAGE, "show --svg: %s has no setting.plot: it is not the race of a tune",
                     dir);
-    double scale = SVG_BARS / longest(&b), height = SVG_ROW * (double)b.n + 50;
-    text_addf(&t,
-              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"%.0f\" "
-              "font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"900\" height=\"%.0f\" "
-              "fill=\"white\"/>\n<text x=\"%.0f\" y=\"20\">time of a step: ",
-              height, height, SVG_LEFT);
-    text_add(&t, isnan(b.compute_s) ? "whole" : "compute (dark) and communication (light)");
-    text_add(&t, "; lines: 95% interval</text>\n");
-    for (size_t i = 0; i < b.n; i++) {
-        double y = 34 + SVG_ROW * (double)i, s = b.v[i].s * scale;
+    double scale = SVG_BARS / longest(&b), y = 34;
+    for (size_t i = 0; i < b.n; i++, y += SVG_ROW) {
+        double s = b.v[i].s * scale;
         double compute = isnan(b.compute_s) ? 0 : fmin(s, b.compute_s * scale);
-        text_addf(&t, "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">", SVG_LEFT - 8, y + 13);
-        add_xml(&t, b.v[i].name);
-        text_add(&t, "</text>\n");
-        add_rect(&t, SVG_LEFT, y, compute, "#4477aa");
-        add_rect(&t, SVG_LEFT + compute, y, s - compute, b.v[i].proven ? "#ccbb44" : "#99c2e0");
+        y = add_name(&rows, y, b.v[i].name);
+        add_rect(&rows, SVG_LEFT, y, compute, "#4477aa");
+        add_rect(&rows, SVG_LEFT + compute, y, s - compute, b.v[i].proven ? "#ccbb44" : "#99c2e0");
         if (i && !isnan(b.v[i].lo))
-            text_addf(&t,
+            text_addf(&rows,
                       "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"black\"/>\n",
                       SVG_LEFT + b.v[i].lo * scale, SVG_LEFT + b.v[i].hi * scale, y + 8, y + 8);
-        text_addf(&t, "<text x=\"%.1f\" y=\"%.1f\">%.4g ms%s</text>\n", SVG_LEFT + SVG_BARS + 24,
+        text_addf(&rows, "<text x=\"%.1f\" y=\"%.1f\">%.4g ms%s</text>\n", SVG_LEFT + SVG_BARS + 24,
                   y + 13, 1e3 * b.v[i].s,
                   b.v[i].proven      ? ", proven"
                   : isnan(b.v[i].lo) ? ", in one launch"
                                      : "");
     }
-    text_add(&t, "</svg>\n");
+    text_addf(&t,
+              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"%.0f\" "
+              "font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"900\" height=\"%.0f\" "
+              "fill=\"white\"/>\n<text x=\"%.0f\" y=\"20\">time of a step: %s; lines: 95%% "
+              "interval</text>\n%s</svg>\n",
+              y, y, SVG_LEFT,
+              isnan(b.compute_s) ? "whole" : "compute (dark) and communication (light)", rows.s);
     free_bars(&b);
     return files_replace(file, t.s, 0666) ? GS_OK : fail_file(file, "written", errno);
 }

@@ -521,8 +521,6 @@ char *tune_setting_words(const struct tune_setting *s)
     for (size_t i = 0; i < s->variables.n; i++) {
         const char *v = s->variables.v[i];
         size_t n = strcspn(v, "=");
-        if (s->variables.n > 1 && !strncmp(v, MPI_RULES "=1", strlen(MPI_RULES "=1")))
-            continue; /* the others need it; it has no effect by itself */
         if (is_without(v))
             text_addf(&without, "%s%.*s", without.len ? " and " : "", (int)n, v);
         else

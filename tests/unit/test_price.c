@@ -87,6 +87,9 @@ TEST(one_block_of_half_is_no_result)
         }
         assert_true(price_from(&a, &all) && a.known);
         assert_true(halves < 3 ? isnan(a.half.value) : fabs(a.half.value - 0.2) < 1e-6);
+        AUTO_FREE char *sentence = price_sentence(&a);
+        const char *half = strstr(sentence, " With half the bytes the step is 20.0% [20.0, ");
+        assert_true(halves < 3 ? !half : half && strstr(half, "] shorter."));
         visits_free(&all);
     }
 }
