@@ -49,8 +49,6 @@ skipped() { # NAME REGEX LINE…
     like "$(grep '"type":"fail"' <<<"$lines")" "\"kind\":\"skip\",\"why\":\"[^\"]*$2" \
         "a cell is skipped with its reason: $1"
 }
-skipped 'a copy in place' 'collective=broadcast is measured out of place: use in_place=no' \
-    '[mpi_allreduce]' 'size = 64' 'collective = broadcast' 'in_place = yes'
 skipped 'a protocol on the host' 'backend=host has no protocol=LL \(auto\)' \
     '[iter_proxy]' 'backend = host' 'size = 64' 'gemm = 16' 'protocol = LL'
 mkdir alone && cp "$build/plugins/iter_proxy.so" alone/

@@ -94,25 +94,16 @@ static int ring_reduce_step(const struct mpi_call *c, int step)
     return combine(c, in_place ? c->scratch : sent(c, in.first), at(c, in.first), in.n);
 }
 
-static int ring_gather_step(const struct mpi_call *c, int step)
-{
-    int next = (c->rank + 1) % c->ranks, previous = (c->rank + c->ranks - 1) % c->ranks;
-    struct part out = chunk(c, c->rank + 1 - step), in = chunk(c, c->rank - step);
-    return exchange(c, next, at(c, out.first), out.n, previous, at(c, in.first), in.n);
-}
-
 static int run_ring(const struct mpi_call *c)
 {
+    int next = (c->rank + 1) % c->ranks, previous = (c->rank + c->ranks - 1) % c->ranks;
     for (int s = 0; s < c->ranks - 1; s++)
         PASS(ring_reduce_step(c, s));
-    for (int s = 0; s < c->ranks - 1; s++)
-        PASS(ring_gather_step(c, s));
+    for (int s = 0; s < c->ranks - 1; s++) {
+        struct part out = chunk(c, c->rank + 1 - s), in = chunk(c, c->rank - s);
+        PASS(exchange(c, next, at(c, out.first), out.n, previous, at(c, in.first), in.n));
+    }
     return MPI_SUCCESS;
-}
-
-static size_t ring_scratch(size_t count, size_t element_B, int ranks, bool in_place)
-{
-    return in_place ? (count / (size_t)ranks + 1) * element_B : 0;
 }
 
 /* ---- tree: binomial reduction to rank 0, then the same tree downwards ---- */
@@ -173,12 +164,6 @@ static int in_core(const struct mpi_call *c,
         PASS(receive_and_combine(c, c->rank - 1));
     PASS(run(c, &k));
     return lent_to ? send_to(c, c->rank - 1, c->recv, n) : MPI_SUCCESS;
-}
-
-static size_t whole_scratch(size_t count, size_t element_B, int ranks, bool in_place)
-{
-    (void)ranks, (void)in_place;
-    return count * element_B;
 }
 
 /* ---- recursive doubling: whole vectors exchanged at distance 1, 2, 4, ... ---- */
@@ -242,61 +227,19 @@ static int run_rabenseifner(const struct mpi_call *c)
 }
 
 const struct mpi_operation mpi_allreduces[ALLREDUCE_KINDS] = {
-    [ALLREDUCE_AUTO] = {"auto", run_auto, NULL},
-    [ALLREDUCE_RING] = {"ring", run_ring, ring_scratch},
-    [ALLREDUCE_TREE] = {"tree", run_tree, whole_scratch},
-    [ALLREDUCE_RECURSIVE_DOUBLING] = {"recursive_doubling", run_recursive_doubling, whole_scratch},
-    [ALLREDUCE_RABENSEIFNER] = {"rabenseifner", run_rabenseifner, whole_scratch},
+    [ALLREDUCE_AUTO] = {"auto", run_auto},
+    [ALLREDUCE_RING] = {"ring", run_ring},
+    [ALLREDUCE_TREE] = {"tree", run_tree},
+    [ALLREDUCE_RECURSIVE_DOUBLING] = {"recursive_doubling", run_recursive_doubling},
+    [ALLREDUCE_RABENSEIFNER] = {"rabenseifner", run_rabenseifner},
 };
 
 size_t mpi_scratch_B(enum allreduce_kind kind, size_t count, size_t element_B, int ranks,
                      bool in_place)
 {
-    const struct mpi_operation *a = &mpi_allreduces[kind];
-    return a->scratch_B ? a->scratch_B(count, element_B, ranks, in_place) : 0;
+    if (kind == ALLREDUCE_AUTO)
+        return 0;
+    if (kind == ALLREDUCE_RING)
+        return in_place ? (count / (size_t)ranks + 1) * element_B : 0;
+    return count * element_B;
 }
-
-static int run_allgather(const struct mpi_call *c)
-{
-    int block = c->count / c->ranks;
-    return MPI_Allgather(c->send, block, c->type, c->recv, block, c->type, c->comm);
-}
-
-static int run_reducescatter(const struct mpi_call *c)
-{
-    return MPI_Reduce_scatter_block(c->send, c->recv, c->count / c->ranks, c->type, c->op, c->comm);
-}
-
-static int run_alltoall(const struct mpi_call *c)
-{
-    int block = c->count / c->ranks;
-    return MPI_Alltoall(c->send, block, c->type, c->recv, block, c->type, c->comm);
-}
-
-static int run_broadcast(const struct mpi_call *c)
-{
-    void *buffer = c->rank == COLLECTIVE_ROOT ? (void *)c->send : c->recv;
-    return MPI_Bcast(buffer, c->count, c->type, COLLECTIVE_ROOT, c->comm);
-}
-
-static int run_reduce(const struct mpi_call *c)
-{
-    return MPI_Reduce(c->send, c->recv, c->count, c->type, c->op, COLLECTIVE_ROOT, c->comm);
-}
-
-static int run_sendrecv(const struct mpi_call *c)
-{
-    int next = (c->rank + 1) % c->ranks, previous = (c->rank + c->ranks - 1) % c->ranks;
-    return MPI_Sendrecv(c->send, c->count, c->type, next, TAG, c->recv, c->count, c->type, previous,
-                        TAG, c->comm, MPI_STATUS_IGNORE);
-}
-
-const struct mpi_operation mpi_collectives[COLLECTIVES] = {
-    [COLLECTIVE_ALLREDUCE] = {"MPI_Allreduce", run_auto, NULL},
-    [COLLECTIVE_ALLGATHER] = {"MPI_Allgather", run_allgather, NULL},
-    [COLLECTIVE_REDUCESCATTER] = {"MPI_Reduce_scatter_block", run_reducescatter, NULL},
-    [COLLECTIVE_ALLTOALL] = {"MPI_Alltoall", run_alltoall, NULL},
-    [COLLECTIVE_BROADCAST] = {"MPI_Bcast", run_broadcast, NULL},
-    [COLLECTIVE_REDUCE] = {"MPI_Reduce", run_reduce, NULL},
-    [COLLECTIVE_SENDRECV] = {"MPI_Sendrecv", run_sendrecv, NULL},
-};

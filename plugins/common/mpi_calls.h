@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * MPI in plugins: a communicator of a plugin's own, words for an error, what ranks agree on, and the
- * collectives: MPI's own, and all-reduce algorithms over MPI point to point.
+ * all-reduce: MPI's own, and algorithms over MPI point to point.
  */
 #pragma once
 
-#include "common/collective.h"
 #include "common/host.h"
 
 #include <mpi.h>
@@ -54,7 +53,7 @@ static inline bool mpi_all_or(MPI_Comm comm, bool good, const char *other, char 
     return all;
 }
 
-/* ---- collectives ---- */
+/* ---- all-reduce ---- */
 
 /* The algorithms of an all-reduce are there to compare with MPI_Allreduce.
  *
@@ -86,8 +85,6 @@ struct mpi_operation {
     const char *name;
     /* Returns MPI_SUCCESS or the code of the MPI call that failed. */
     int (*run)(const struct mpi_call *c);
-    /* Bytes of scratch for `count` elements; NULL: none. */
-    size_t (*scratch_B)(size_t count, size_t element_B, int ranks, bool in_place);
 };
 
 enum allreduce_kind {
@@ -102,9 +99,3 @@ extern const struct mpi_operation mpi_allreduces[ALLREDUCE_KINDS];
 
 size_t mpi_scratch_B(enum allreduce_kind kind, size_t count, size_t element_B, int ranks,
                      bool in_place);
-
-/* MPI's own collectives. The call's count is the larger buffer's (collective.h).
- *
- * MPI_Bcast has one buffer on each rank: the root's is `send`, and its `recv` is not written. */
-
-extern const struct mpi_operation mpi_collectives[COLLECTIVES];

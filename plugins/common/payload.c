@@ -3,7 +3,6 @@
 
 #include "common/rng.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -23,169 +22,6 @@ const struct payload_dtype payload_dtypes[] = {
 };
 /* clang-format on */
 
-/* ==== on the host ==== */
-
-#define WEIGHTS 61     /* weights 1 .. WEIGHTS, over and over */
-#define SPREAD 4096    /* h(e) is 1 .. SPREAD where there is room */
-#define COPY_RANGE 251 /* values of what is only copied */
-
-/* Integers up to `limit` are exact; chained sums begin at 2^low and may double `room` times. */
-struct room {
-    double limit;
-    int low, room;
-};
-
-static const struct room rooms[] = {
-    [PAYLOAD_FP32] = {0x1p24, -100, 200}, [PAYLOAD_FP64] = {0x1p53, -900, 1800}};
-
-static double load(const struct payload *p, const void *at)
-{
-    double v;
-    float narrow;
-    if (p->kind.type == PAYLOAD_FP64)
-        return memcpy(&v, at, sizeof v), v;
-    return memcpy(&narrow, at, sizeof narrow), (double)narrow;
-}
-
-static void store(const struct payload *p, size_t element, unsigned char *to, double value)
-{
-    float narrow = (float)value;
-    if (p->kind.type == PAYLOAD_FP64)
-        memcpy(to + element * sizeof value, &value, sizeof value);
-    else
-        memcpy(to + element * sizeof narrow, &narrow, sizeof narrow);
-}
-
-/* A sum that is reduced again and again grows by powers of two; by other numbers of ranks it would be
- * rounded, so its first one is 0. */
-static bool grows(const struct payload_kind *k)
-{
-    return k->chained && (k->ranks & (k->ranks - 1)) == 0;
-}
-
-/* Sum of the weights 1, 2, .. m, 1, 2, .. over n ranks. */
-static double weights_sum(int n, int m)
-{
-    int rounds = n / m, rest = n % m;
-    return (double)rounds * m * (m + 1) / 2 + (double)rest * (rest + 1) / 2;
-}
-
-static uint64_t draw(uint64_t e, int rank)
-{
-    return rng_mix(rng_mix(e) + (uint64_t)rank);
-}
-
-/* Element e of a rank's input. */
-static double value_at(const struct payload_kind *k, uint64_t e, int rank)
-{
-    const struct room *t = &rooms[k->type];
-    int m = WEIGHTS;
-    if (k->copied)
-        return (double)(draw(e, rank) % COPY_RANGE);
-    while (m > 1 && weights_sum(k->ranks, m) > t->limit)
-        m--;
-    double most = fmin(SPREAD, floor(t->limit / weights_sum(k->ranks, m)));
-    double h = 1 + (double)(rng_mix(e) % (uint64_t)most);
-    bool cancels = k->chained && !grows(k) && rank == k->ranks - 1;
-    return ldexp(h * (cancels ? -weights_sum(rank, m) : 1 + rank % m), grows(k) ? t->low : 0);
-}
-
-unsigned payload_reductions(const struct payload_kind *k)
-{
-    if (!k->chained)
-        return 1;
-    return grows(k) ? 1 + (unsigned)(rooms[k->type].room / log2(k->ranks)) : UINT_MAX;
-}
-
-void payload_init(struct payload *p, const struct payload_kind *kind, int rank)
-{
-    p->kind = *kind;
-    p->element_B = payload_dtypes[kind->type].size_B;
-    for (size_t e = 0; e < PAYLOAD_PERIOD; e++) {
-        p->once[e] = 0;
-        for (int r = 0; r < kind->ranks; r++)
-            p->once[e] += value_at(kind, e, r);
-        store(p, e, p->input, value_at(kind, e, rank));
-    }
-}
-
-static size_t span(const struct payload *p, size_t done, size_t bytes)
-{
-    size_t period = PAYLOAD_PERIOD * p->element_B;
-    return bytes - done < period ? bytes - done : period;
-}
-
-static void repeat(const struct payload *p, const unsigned char *pattern, void *buf, size_t count)
-{
-    size_t bytes = count * p->element_B;
-    for (size_t done = 0; done < bytes; done += span(p, done, bytes))
-        memcpy((char *)buf + done, pattern, span(p, done, bytes));
-}
-
-void payload_fill(const struct payload *p, void *buf, size_t count)
-{
-    repeat(p, p->input, buf, count);
-}
-
-static void find_fault(const struct payload *p, const unsigned char *got, size_t first,
-                       struct payload_fault *fault)
-{
-    size_t e = 0;
-    while (memcmp(got + e * p->element_B, p->scratch + e * p->element_B, p->element_B) == 0)
-        e++;
-    fault->element = first + e;
-    fault->got = load(p, got + e * p->element_B);
-    fault->expected = load(p, p->scratch + e * p->element_B);
-}
-
-/* Does every period of buf equal the scratch? */
-static bool matches(struct payload *p, const void *buf, size_t count, struct payload_fault *fault)
-{
-    size_t bytes = count * p->element_B;
-    for (size_t done = 0; done < bytes; done += span(p, done, bytes)) {
-        const unsigned char *got = (const unsigned char *)buf + done;
-        if (memcmp(got, p->scratch, span(p, done, bytes)) != 0) {
-            find_fault(p, got, done / p->element_B, fault);
-            return false;
-        }
-    }
-    return true;
-}
-
-bool payload_check(struct payload *p, const void *buf, size_t count, unsigned reductions,
-                   struct payload_fault *fault)
-{
-    double grown = grows(&p->kind) ? pow(p->kind.ranks, reductions - 1) : 1;
-    for (size_t e = 0; e < PAYLOAD_PERIOD; e++)
-        store(p, e, p->scratch, p->once[e] * grown);
-    return matches(p, buf, count, fault);
-}
-
-/* The scratch becomes what a part of the result holds, a period of it at most. */
-static void expect_part(struct payload *p, size_t count, int source, size_t first)
-{
-    for (size_t i = 0; i < count && i < PAYLOAD_PERIOD; i++) {
-        size_t e = (first + i) % PAYLOAD_PERIOD;
-        store(p, i, p->scratch,
-              source == PAYLOAD_REDUCED ? p->once[e] : value_at(&p->kind, e, source));
-    }
-}
-
-void payload_poison(struct payload *p, void *buf, size_t count, int source, size_t first)
-{
-    expect_part(p, count, source, first);
-    for (size_t i = 0; i < PAYLOAD_PERIOD * p->element_B; i++)
-        p->scratch[i] = (unsigned char)~p->scratch[i];
-    repeat(p, p->scratch, buf, count);
-}
-
-bool payload_check_part(struct payload *p, const void *buf, size_t count, int source, size_t first,
-                        struct payload_fault *fault)
-{
-    expect_part(p, count, source, first);
-    return matches(p, buf, count, fault);
-}
-
 /* ==== gradients ==== */
 
 /* The sum of four uniform integers, less its mean. */
@@ -195,6 +31,11 @@ static double integer(uint64_t r)
     for (int i = 0; i < 4; i++)
         sum += (int)(r >> (16 * i) & 1023);
     return sum - FLOATS_LARGEST;
+}
+
+static uint64_t draw(uint64_t e, int rank)
+{
+    return rng_mix(rng_mix(e) + (uint64_t)rank);
 }
 
 /* Box and Muller 1958. */
@@ -298,7 +139,7 @@ struct payload_floats_error payload_floats_check(const struct payload_floats *p,
     return e;
 }
 
-/* ==== on GPUs ==== */
+/* ==== collectives ==== */
 
 /* m * 2^e; m is 0 only for an integer that wrapped to 0. */
 struct number {
@@ -456,4 +297,50 @@ bool payload_words_make(struct payload_words *p, enum payload_type type, enum pa
         exact &= expect(d, op, all, ranks, in_place ? operations : 1, &p->expected[h]);
     }
     return exact;
+}
+
+/* ==== in the memory of the host ==== */
+
+static unsigned pattern(size_t i)
+{
+    return (unsigned)(i * UINT64_C(0x9E3779B97F4A7C15) >> 60);
+}
+
+void payload_fill(const struct payload_words *p, void *buf, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t wide = p->input[pattern(i)];
+        const uint32_t narrow = (uint32_t)wide;
+        if (p->element_B == sizeof wide)
+            memcpy((char *)buf + i * sizeof wide, &wide, sizeof wide);
+        else
+            memcpy((char *)buf + i * sizeof narrow, &narrow, sizeof narrow);
+    }
+}
+
+static double number_at(const void *at, size_t element_B)
+{
+    double wide;
+    float narrow;
+    if (element_B == sizeof wide)
+        return memcpy(&wide, at, sizeof wide), wide;
+    return memcpy(&narrow, at, sizeof narrow), (double)narrow;
+}
+
+bool payload_check(const struct payload_words *p, const void *buf, size_t count,
+                   struct payload_fault *fault)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *got = (const char *)buf + i * p->element_B;
+        const uint64_t wide = p->expected[pattern(i)];
+        const uint32_t narrow = (uint32_t)wide;
+        const bool eight = p->element_B == sizeof wide;
+        const void *want = eight ? (const void *)&wide : &narrow;
+        if (eight ? memcmp(got, want, sizeof wide) : memcmp(got, want, sizeof narrow)) {
+            *fault = (struct payload_fault){i, number_at(got, p->element_B),
+                                            number_at(want, p->element_B)};
+            return false;
+        }
+    }
+    return true;
 }

@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inputs of a collective on the host with an exact result in any order of reduction, and the check
- * of every element of the output. Below: gradients in floats whose sum is known, and the inputs of
- * an all-reduce on GPUs. Pure host C.
- *
- * Values are small integers (some scaled by a power of two), random over elements and different between
- * ranks: h(e) w(r), h random, w the weight of a rank: 1, 2, 3, ... The sum of the weights times h stays below
- * 2^24 for fp32, so that every partial sum fits the type. What is only copied is drawn for each rank.
- *
- * A steady-state sample in place reduces its own result again and again. From the second iteration
- * on, all n ranks hold the same value s, and a sum gives n s. Such a payload is `chained`. After k
- * reductions its value is still exact: with n a power of two it is scaled to begin near the smallest
- * exponent, and grows to n^(k-1) s without rounding, until the exponent overflows (payload_reductions).
- * Else the weights sum to 0, so the first reduction gives 0, and n * 0 stays 0: the first reduction is
- * checked in full; later ones only keep the 0.
- *
- * The pattern repeats after PAYLOAD_PERIOD elements, a prime, so that a block in the wrong place is
- * found. Filling copies memory; checking compares it.
+ * Inputs of a collective with an exact result in any order of reduction, and the check of every
+ * element of the output; and gradients in floats whose sum is known. Pure host C.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define PAYLOAD_PERIOD 1021
 
 enum payload_type {
     PAYLOAD_FP32,
@@ -52,47 +35,6 @@ struct payload_dtype {
 };
 extern const struct payload_dtype payload_dtypes[]; /* by enum payload_type */
 
-/* ---- on the host: sums and copies of fp32 and fp64 ---- */
-
-struct payload_kind {
-    enum payload_type type;
-    bool copied; /* the collective reduces nothing */
-    int ranks;
-    bool chained;
-};
-
-struct payload {
-    struct payload_kind kind;
-    size_t element_B;
-    double once[PAYLOAD_PERIOD];             /* the result of one reduction */
-    unsigned char input[PAYLOAD_PERIOD * 8]; /* this rank's */
-    unsigned char scratch[PAYLOAD_PERIOD * 8];
-};
-
-/* The first wrong element, for the error message. */
-struct payload_fault {
-    size_t element;
-    double got, expected;
-};
-
-/* Number of reductions with an exact result; UINT_MAX: no limit. */
-unsigned payload_reductions(const struct payload_kind *kind);
-
-void payload_init(struct payload *p, const struct payload_kind *kind, int rank);
-
-void payload_fill(const struct payload *p, void *buf, size_t count);
-/* Is `buf` the result of `reductions` reductions? If not, *fault has the first wrong element. */
-bool payload_check(struct payload *p, const void *buf, size_t count, unsigned reductions,
-                   struct payload_fault *fault);
-
-/* The same of a part of another collective's result: `count` elements that came from element
- * `first` on of the input of rank `source`, or, PAYLOAD_REDUCED, of the reduced inputs. */
-#define PAYLOAD_REDUCED (-1)
-bool payload_check_part(struct payload *p, const void *buf, size_t count, int source, size_t first,
-                        struct payload_fault *fault);
-/* Sets every element of that part to a value that differs from the right result. */
-void payload_poison(struct payload *p, void *buf, size_t count, int source, size_t first);
-
 /* ---- gradients ---- */
 
 /* Gradients whose sum is known, random over elements and ranks:
@@ -100,9 +42,11 @@ void payload_poison(struct payload *p, void *buf, size_t count, int source, size
  *             the exact sum, in whatever order it adds
  *   normal    floats: another order of addition gives other bits
  *   student3  floats with the heavy tail of Student's t with 3 degrees of freedom, as gradients have
- * They repeat after PAYLOAD_PERIOD elements, too. Element `first` of one synchronisation can be any
- * element of the pattern: so gradients can be fresh. */
+ * They repeat after PAYLOAD_PERIOD elements, a prime, so that a block in the wrong place is found.
+ * Element `first` of one synchronisation can be any element of the pattern: so gradients can be
+ * fresh. */
 
+#define PAYLOAD_PERIOD 1021
 #define FLOATS_LARGEST 2046    /* largest magnitude of an input */
 #define FLOATS_RANKS_MOST 8192 /* more ranks could exceed 2^24 in a sum */
 
@@ -130,9 +74,9 @@ struct payload_floats_error {
 struct payload_floats_error payload_floats_check(const struct payload_floats *p, const float *data,
                                                  size_t first, size_t n);
 
-/* ---- on GPUs ---- */
+/* ---- collectives ---- */
 
-/* Inputs of an all-reduce on GPUs and its exact expected result, for every dtype.
+/* Inputs of a collective and its exact expected result, for every dtype.
  *
  * An element is one of PAYLOAD_WORDS bit patterns, chosen by a hash of its index, so that a device
  * fills and checks buffers from a table of 16 words without knowing the dtype. The values are small
@@ -154,3 +98,15 @@ struct payload_words {
 /* Inputs of this rank, and the result after `operations` >= 1. False: the result is not exact. */
 bool payload_words_make(struct payload_words *p, enum payload_type type, enum payload_op op,
                         int rank, int ranks, bool in_place, uint64_t operations);
+
+/* fp32 or fp64 in the memory of the host; GPUs have kernels of their own. */
+void payload_fill(const struct payload_words *p, void *buf, size_t count);
+
+/* The first wrong element, for the error message. */
+struct payload_fault {
+    size_t element;
+    double got, expected;
+};
+/* Is `buf` as expected? If not, *fault has the first wrong element. */
+bool payload_check(const struct payload_words *p, const void *buf, size_t count,
+                   struct payload_fault *fault);

@@ -56,7 +56,7 @@ struct state {
 struct step {
     struct state *state;
     const struct proxy_cell *cell;
-    struct payload payload;
+    struct payload_words payload;
     float *in, *out; /* NULL: no bucket is reduced */
     void *scratch;   /* one: the buckets are reduced one after the other */
 };
@@ -234,13 +234,13 @@ static enum wl_status prepare_host(void *state, const struct proxy_cell *c, void
     bool good = !proxy_computes(c) || s->c || take_operands(s, (size_t)c->gemm);
     if (good && proxy_communicates(c)) {
         const size_t most = (size_t)(c->size / sizeof(float) / (uint64_t)c->buckets) + 1;
-        const struct payload_kind kind = {.type = PAYLOAD_FP32, .ranks = s->host->ranks};
+        const int ranks = s->host->ranks;
         p->in = new_buffer(c->size);
         p->out = new_buffer(c->size);
         p->scratch = malloc(
-            1 + mpi_scratch_B(kind_of[c->algorithm], most, sizeof(float), kind.ranks, false));
+            1 + mpi_scratch_B(kind_of[c->algorithm], most, sizeof(float), ranks, false));
         good = p->in && p->out && p->scratch;
-        payload_init(&p->payload, &kind, s->host->rank);
+        payload_words_make(&p->payload, PAYLOAD_FP32, PAYLOAD_SUM, s->host->rank, ranks, false, 1);
         if (good)
             payload_fill(&p->payload, p->in, (size_t)(c->size / sizeof(float)));
     }
@@ -288,7 +288,7 @@ static enum wl_status verify_host(void *step)
     const struct wl_host *host = p->state->host;
     struct payload_fault f;
     if (p->out &&
-        !payload_check(&p->payload, p->out, (size_t)(p->cell->size / sizeof(float)), 1, &f))
+        !payload_check(&p->payload, p->out, (size_t)(p->cell->size / sizeof(float)), &f))
         return HOST_FAILED(host,
                            "element %zu of the reduced gradient is %.9g, not %.9g, on rank %d",
                            f.element, f.got, f.expected, host->rank);

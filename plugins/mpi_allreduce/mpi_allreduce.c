@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mpi_allreduce: an all-reduce of host memory. `algorithm` compares MPI_Allreduce with algorithms
- * made of MPI point to point. `collective` measures MPI's other collectives instead.
+ * made of MPI point to point.
  *
  *   metric = T_ss   steady state: 16 operations or more back to back, time of one
  *   metric = L_iso  isolated latency: one operation from a start that the ranks share,
@@ -10,11 +10,13 @@
  * Untimed before each sample, the slots that the sample before it used are made ready again: inputs
  * of operations in place are written anew, outputs are poisoned. Those are the slots that were used
  * last, so a cold one is not warmed just before its turn. What repeated reductions in place leave
- * behind, and why it can be checked exactly, is told in payload.h.
+ * behind is exact with some numbers of ranks (payload.h); with others, verify() checks one more
+ * operation on fresh inputs.
  *
  * There is no abort(): MPI has no means to end a collective that hangs; the runner's deadline does.
  */
 #include "common/clock.h"
+#include "common/collective.h"
 #include "common/host.h"
 #include "common/mpi_calls.h"
 #include "common/payload.h"
@@ -24,6 +26,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ==== slots ====
  *
@@ -134,7 +137,6 @@ struct cell {
     int dtype;
     bool in_place;
     int buffers, metric, algorithm;
-    int collective;
 };
 
 #define T_SS_ITERS 16
@@ -168,20 +170,8 @@ static const struct wl_param cell_params[] = {
      "T_ss: operations back to back; L_iso: one operation from a common start"},
     {P(algorithm, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, algorithms,
      "auto: MPI_Allreduce; the others use MPI point to point"},
-    {P(collective, WL_CHOICE, WL_AXIS, int), NULL, "allreduce", 0, 0, collective_names,
-     "the collective; sendrecv: to the next rank, from the one before; size as in nccl-tests"},
     {0}};
 /* clang-format on */
-
-static const char *const cell_added[] = {"collective", NULL};
-
-static struct payload_kind cell_payload(const struct cell *c, int ranks)
-{
-    return (struct payload_kind){.type = types[c->dtype],
-                                 .copied = !collective_reduces((enum collective)c->collective),
-                                 .ranks = ranks,
-                                 .chained = c->in_place && c->metric == T_SS};
-}
 
 static size_t cell_element_B(const struct cell *c)
 {
@@ -205,55 +195,31 @@ static struct slots_shape cell_slots(const struct cell *c)
     return slots_shape(c->size, c->buffers == COLD, c->in_place);
 }
 
-static enum wl_status judge(const struct cell *c, const struct wl_job *job, char *why, size_t n)
-{
-    const char *name = collective_names[c->collective];
-    size_t element_B = cell_element_B(c);
-    struct payload_kind kind = cell_payload(c, job->ranks);
-    if (job->ranks < 2)
-        return HOST_WHY(WL_FAIL, why, n, "ranks=%d: %s needs at least 2", job->ranks,
-                        c->collective ? "a collective" : "an all-reduce");
-    if (!collective_divides((enum collective)c->collective, c->size, element_B, dtypes[c->dtype],
-                            job->ranks, why, n))
-        return WL_FAIL;
-    if (c->size / element_B > INT_MAX)
-        return HOST_WHY(WL_FAIL, why, n,
-                        "size=%llu is more than the %d elements of dtype=%s that MPI can count",
-                        (unsigned long long)c->size, INT_MAX, dtypes[c->dtype]);
-    if (c->collective != COLLECTIVE_ALLREDUCE && c->algorithm != ALLREDUCE_AUTO)
-        return HOST_WHY(WL_SKIP, why, n,
-                        "algorithm=%s is an all-reduce: use algorithm=auto with collective=%s",
-                        algorithms[c->algorithm], name);
-    if (c->collective != COLLECTIVE_ALLREDUCE && c->in_place)
-        return HOST_WHY(WL_SKIP, why, n, "collective=%s is measured out of place: use in_place=no",
-                        name);
-    if (kind.chained && payload_reductions(&kind) < T_SS_ITERS)
-        return HOST_WHY(WL_SKIP, why, n,
-                        "in_place=yes metric=T_ss on %d ranks has no values whose result is exact: "
-                        "use dtype=float64",
-                        job->ranks);
-    return WL_OK;
-}
-
 static enum wl_status cell_describe(const void *cell, const struct wl_job *job,
                                     struct wl_shape *shape, char *why, size_t why_size)
 {
     const struct cell *c = cell;
-    enum wl_status status = judge(c, job, why, why_size);
-    if (status == WL_FAIL)
-        return status;
-    struct payload_kind kind = cell_payload(c, job->ranks);
-    unsigned reductions = payload_reductions(&kind);
+    const size_t element_B = cell_element_B(c);
+    if (job->ranks < 2)
+        return HOST_WHY(WL_FAIL, why, why_size, "ranks=%d: an all-reduce needs at least 2",
+                        job->ranks);
+    if (!collective_divides(COLLECTIVE_ALLREDUCE, c->size, element_B, dtypes[c->dtype], job->ranks,
+                            why, why_size))
+        return WL_FAIL;
+    if (c->size / element_B > INT_MAX)
+        return HOST_WHY(WL_FAIL, why, why_size,
+                        "size=%llu is more than the %d elements of dtype=%s that MPI can count",
+                        (unsigned long long)c->size, INT_MAX, dtypes[c->dtype]);
     bool isolated = c->metric == L_ISO;
     shape->size_B = c->size;
-    shape->busbw_factor = collective_busbw_factor((enum collective)c->collective, job->ranks);
-    shape->host_B = cell_slots(c).total_B + cell_scratch_B(c, job->ranks) + sizeof(struct payload);
+    shape->busbw_factor = collective_busbw_factor(COLLECTIVE_ALLREDUCE, job->ranks);
+    shape->host_B = cell_slots(c).total_B + cell_scratch_B(c, job->ranks);
     shape->iteration_s = ROUGH_LATENCY_S * log2(job->ranks) +
                          (double)c->size * shape->busbw_factor / ROUGH_BANDWIDTH_BPS;
     shape->iters_min = isolated ? 1 : T_SS_ITERS;
-    shape->iters_max = isolated ? 1 : kind.chained && reductions != UINT_MAX ? reductions : 0;
+    shape->iters_max = isolated ? 1 : 0;
     shape->span = isolated;
-    return status;
+    return WL_OK;
 }
 
 /* ==== measuring ==== */
@@ -266,7 +232,7 @@ struct self {
 struct prepared {
     struct self *self;
     struct cell cell;
-    struct payload payload;
+    struct payload_words payload;
     struct slots slots;
     struct mpi_call call;
     size_t first_used; /* slots.at before the last sample */
@@ -296,31 +262,13 @@ static void close_plugin(void *self)
     free(s);
 }
 
-static struct collective_part part(const struct prepared *p, int i)
-{
-    return collective_part((enum collective)p->cell.collective, p->call.rank, p->call.ranks,
-                           (size_t)p->call.count, i);
-}
-
-/* The parts of this rank's result that the call writes: MPI_Bcast writes none on the root. */
-static int parts(const struct prepared *p)
-{
-    if (p->cell.collective == COLLECTIVE_BROADCAST && p->call.rank == COLLECTIVE_ROOT)
-        return 0;
-    return collective_parts((enum collective)p->cell.collective, p->call.rank, p->call.ranks);
-}
-
+/* Every bit set is NaN, which no result is. */
 static void ready_slot(struct prepared *p, size_t offset)
 {
-    if (p->cell.in_place && p->cell.collective == COLLECTIVE_ALLREDUCE) {
+    if (p->cell.in_place)
         payload_fill(&p->payload, p->slots.in + offset, (size_t)p->call.count);
-        return;
-    }
-    for (int i = 0; i < parts(p); i++) {
-        struct collective_part at = part(p, i);
-        payload_poison(&p->payload, p->slots.out + offset + at.first * p->call.element_B, at.n,
-                       at.source, at.input_first);
-    }
+    else
+        memset(p->slots.out + offset, 0xff, (size_t)p->cell.size);
 }
 
 static void release(void *prepared)
@@ -336,7 +284,6 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
     struct self *s = self;
     const struct wl_host *host = s->host;
     const struct cell *c = cell;
-    const struct payload_kind kind = cell_payload(c, host->ranks);
     const struct slots_shape shape = cell_slots(c);
     struct prepared *p = calloc(1, sizeof *p);
     if (!p)
@@ -345,7 +292,7 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
     p->cell = *c;
     p->call = (struct mpi_call){.count = (int)cell_count(c),
                                 .element_B = cell_element_B(c),
-                                .type = kind.type == PAYLOAD_FP64 ? MPI_DOUBLE : MPI_FLOAT,
+                                .type = types[c->dtype] == PAYLOAD_FP64 ? MPI_DOUBLE : MPI_FLOAT,
                                 .op = MPI_SUM,
                                 .comm = s->comm,
                                 .rank = host->rank,
@@ -356,7 +303,8 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
         return HOST_FAILED(host, "no memory for buffers of %llu bytes",
                            (unsigned long long)c->size);
     }
-    payload_init(&p->payload, &kind, host->rank);
+    payload_words_make(&p->payload, types[c->dtype], PAYLOAD_SUM, host->rank, host->ranks,
+                       c->in_place, 1);
     for (size_t i = 0; i < p->slots.n; i++) {
         payload_fill(&p->payload, p->slots.in + i * p->slots.stride, (size_t)p->call.count);
         ready_slot(p, i * p->slots.stride);
@@ -376,9 +324,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
 {
     struct prepared *p = prepared;
     struct mpi_call *call = &p->call;
-    const struct mpi_operation *operation = p->cell.collective == COLLECTIVE_ALLREDUCE
-                                                ? &mpi_allreduces[p->cell.algorithm]
-                                                : &mpi_collectives[p->cell.collective];
+    const struct mpi_operation *operation = &mpi_allreduces[p->cell.algorithm];
     struct slots again =
         p->slots; /* those of the last sample, in the order in which it used them */
     again.at = p->first_used;
@@ -403,33 +349,29 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     return mpi_try(p->self->host, rc, operation->name);
 }
 
-static bool check_parts(struct prepared *p, struct payload_fault *f)
-{
-    for (int i = 0; i < parts(p); i++) {
-        struct collective_part at = part(p, i);
-        const char *buf = (const char *)p->call.recv + at.first * p->call.element_B;
-        if (!payload_check_part(&p->payload, buf, at.n, at.source, at.input_first, f)) {
-            f->element += at.first;
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The buffer of the last operation; it was reduced once in every turn of the slots. */
+/* The buffer of the last operation; in place it was reduced once in every turn of the slots. */
 static enum wl_status verify(void *prepared)
 {
     struct prepared *p = prepared;
+    const struct wl_host *host = p->self->host;
+    const size_t count = (size_t)p->call.count;
+    struct payload_words words;
     struct payload_fault f;
     if (p->used == 0)
         return WL_OK;
-    unsigned turns = p->cell.in_place ? 1 + (unsigned)((p->used - 1) / p->slots.n) : 1;
-    if (p->cell.collective != COLLECTIVE_ALLREDUCE
-            ? check_parts(p, &f)
-            : payload_check(&p->payload, p->call.recv, (size_t)p->call.count, turns, &f))
+    if (!payload_words_make(&words, types[p->cell.dtype], PAYLOAD_SUM, host->rank, host->ranks,
+                            p->cell.in_place, 1 + (p->used - 1) / p->slots.n)) {
+        const struct mpi_operation *operation = &mpi_allreduces[p->cell.algorithm];
+        words = p->payload;
+        payload_fill(&words, p->call.recv, count);
+        enum wl_status status = mpi_try(host, operation->run(&p->call), operation->name);
+        if (status != WL_OK)
+            return status;
+    }
+    if (payload_check(&words, p->call.recv, count, &f))
         return WL_OK;
-    return HOST_FAILED(p->self->host, "element %zu of %d is %.17g, not %.17g, on rank %d",
-                       f.element, p->call.count, f.got, f.expected, p->call.rank);
+    return HOST_FAILED(host, "element %zu of %d is %.17g, not %.17g, on rank %d", f.element,
+                       p->call.count, f.got, f.expected, host->rank);
 }
 
 const struct wl_plugin wl_plugin_v1 = {
@@ -447,5 +389,4 @@ const struct wl_plugin wl_plugin_v1 = {
     .release = release,
     .sample = sample,
     .verify = verify,
-    .added = cell_added,
 };
