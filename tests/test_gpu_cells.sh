@@ -66,24 +66,16 @@ but_one 'a kind of memory that this NCCL lacks' \
 
 # ---- other collectives, and CTA policies ----
 
-values() { grep -h '"key":"ran"' "$recording" | sed 's/.*"value":"\([^"]*\)".*/\1/' | sort -u |
-    paste -sd'|'; }
 others='collective = allgather, reducescatter, alltoall, broadcast, reduce, sendrecv'
 on others "size = 1KiB"$'\n'"$others"$'\nlaunch = graph, stream\nbuffers = hot, cold'
 is "$rc:$(grep -c '"type":"group"' "$recording")" 0:24 \
     'the other collectives are measured in graphs and on a stream, hot and cold'
-like "$(values)" 'SendRecv ctas=8' 'the kernel of sends and receives is found in a graph'
 on inplace "size = 1KiB"$'\n'"$others"$'\nin_place = yes\nmetric = T_ss, L_iso'
 is "$(grep -h '"type":"fail"' "$recording" | grep -c 'cannot be done in place: use in_place=no')" \
     4 'four collectives are done in place; all-to-all and send-receive say they cannot be'
 on zero \
     $'size = 1KiB\ncollective = allgather\nconfigs = auto, efficiency, symmetric, symmetric/zero'
 is "$rc:$(grep -c '"type":"fail"' "$recording")" '0:0' 'each CTA policy is measured'
-like "$(values)" 'copy-engine ctas=0' 'a graph without kernels is recorded as copy engines'
-on ignored $'size = 1KiB\ncollective = allgather\nconfigs = auto, symmetric/zero' \
-    PRETEND_NO_COPIES=1
-but_one 'a policy that NCCL ignores' \
-    'NCCL ran SendRecv ctas=8 despite policy=zero: it uses copy engines only for'
 on oldpolicy $'size = 1KiB\ncollective = allgather\nconfigs = auto, symmetric/zero' \
     PRETEND_NCCL=22703
 but_one 'a policy that this NCCL lacks' \

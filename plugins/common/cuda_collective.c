@@ -190,19 +190,6 @@ bool nccl_operation_check(struct gpu *g, const struct nccl_operation *o, const c
     return true;
 }
 
-struct queued {
-    struct comms *c;
-    struct comm *comm;
-    const struct nccl_operation *o;
-    char *in, *out;
-};
-
-static ncclResult_t queue_again(void *ctx)
-{
-    const struct queued *q = ctx;
-    return nccl_operation_queue(q->c, q->comm, q->o, q->in, q->out);
-}
-
 enum wl_status nccl_operation_try(struct comms *c, struct comm *comm,
                                   const struct nccl_operation *o, char *in, char *out,
                                   cudaEvent_t done)
@@ -215,10 +202,5 @@ enum wl_status nccl_operation_try(struct comms *c, struct comm *comm,
     enum wl_status status = comm_judge(c, comm, e, nccl_operation_name(o), why, sizeof why);
     CHECK(host_agree(host, status, why));
     CHECK(comm_finish(c, comm, done));
-    /* Of what NCCL's log does not have: else a silent log is that of an old NCCL. */
-    if (!ran.known && (collective_is_p2p(o->collective) || comm->key.policy == NCCL_POLICY_ZERO)) {
-        struct queued q = {c, comm, o, in, out};
-        ran = comm_look_at_graph(c, queue_again, &q);
-    }
     return comm_prove(c, comm, &ran);
 }

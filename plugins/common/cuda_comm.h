@@ -80,10 +80,9 @@ struct comms {
 /* How NCCL ran one operation, from its log. */
 struct comm_ran {
     bool known;
-    /* "RING", "LL128"; a kernel's name and ""; "copy-engine" and "", without CTAs */
+    /* "RING", "LL128"; a kernel's name and "" */
     char algorithm[32], protocol[32];
     int ctas;
-    char why[80]; /* what failed, if it is not known; "": this NCCL does not say */
 };
 
 /* WL_SKIP: this NCCL is too old. */
@@ -128,10 +127,6 @@ enum wl_status comm_align(struct comms *c, struct comm *comm);
 /* Takes NCCL's log between begin and end; all ranks get the result. Collective. */
 void comm_log_begin(struct comms *c);
 struct comm_ran comm_log_end(struct comms *c);
-
-/* For what NCCL's log does not tell: captures an operation in a graph, launches nothing, and looks at
- * its kernels. `queue` queues the operation on gpu.stream. Not known: something failed. Collective. */
-struct comm_ran comm_look_at_graph(struct comms *c, ncclResult_t (*queue)(void *ctx), void *ctx);
 
 /* Did NCCL run the requested algorithm, protocol and policy? Notes what ran ("ran") in the
  * recording. WL_SKIP with the reason: something else ran. */

@@ -14,7 +14,6 @@
  *   PRETEND_MEMORY   of a GPU, in MiB; 1024
  *   PRETEND_ERROR    that the GPUs fail to start with
  *   PRETEND_REFUSES  the NCCL_ALGO that NCCL has not
- *   PRETEND_NO_COPIES  NCCL uses no copy engines, whatever the CTA policy
  *   PRETEND_DEAD     a peer dies when so many operations are queued
  *   PRETEND_KEEPS    "Tree 256 1 3": the third operation of 256 elements with that NCCL_ALGO fails on
  *                    GPU 1, with an error that CUDA keeps
@@ -44,7 +43,6 @@ enum { NCCL_CUDA_ERROR = 1, NCCL_INVALID_USAGE = 5, NCCL_REMOTE_ERROR = 6, NCCL_
 /* Seen by both halves only, not by the program that they are preloaded into. */
 #pragma GCC visibility push(hidden)
 extern int captured; /* operations; -1: no graph is being captured */
-extern int captured_policy;
 extern int this_gpu;
 extern int kept; /* the error that every call returns from now on */
 void run_operations(int n);

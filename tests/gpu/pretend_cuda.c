@@ -17,7 +17,6 @@
 /* What it must know of its past: the operations queued are a clock. */
 static int operations;
 int captured = -1;
-int captured_policy;
 static size_t used; /* bytes of device memory */
 
 void run_operations(int n)
@@ -233,42 +232,6 @@ int cudaStreamEndCapture(void *stream, char **graph)
 int cudaGraphInstantiateWithFlags(char **made, char *graph)
 {
     *made = graph;
-    return SUCCESS;
-}
-
-/* A graph has one node; under the CTA policy "zero" it copies. */
-enum { ZERO_CTAS = 2, NODE_KERNEL = 0, NODE_MEMCPY = 1 };
-struct kernel_node {
-    const char *kernel;
-    unsigned grid[3];
-};
-
-int cudaGraphGetNodes(char *graph, char **nodes, size_t *n)
-{
-    nodes[0] = graph;
-    *n = 1;
-    return SUCCESS;
-}
-
-/* The driver's: a kernel is its name. */
-int cuGraphNodeGetType(const char *node, int *type)
-{
-    (void)node;
-    *type =
-        captured_policy == ZERO_CTAS && !getenv("PRETEND_NO_COPIES") ? NODE_MEMCPY : NODE_KERNEL;
-    return SUCCESS;
-}
-
-int cuGraphKernelNodeGetParams_v2(const char *node, struct kernel_node *params)
-{
-    (void)node;
-    *params = (struct kernel_node){"_Z22ncclDevKernel_SendRecv4args", {8, 1, 1}};
-    return SUCCESS;
-}
-
-int cuFuncGetName(const char **name, const char *kernel)
-{
-    *name = kernel;
     return SUCCESS;
 }
 

@@ -14,7 +14,6 @@ struct communicator {
     char algorithm[32]; /* the NCCL_ALGO that it was made with */
     char id[64];
     int rank, ranks, moves;
-    int policy; /* the CTA policy that it was made with */
     int silent;
 };
 static struct communicator made_communicators[64];
@@ -68,7 +67,7 @@ int ncclCommInitRankConfig(struct communicator **comm, int ranks, struct unique_
 {
     const char *algorithm = getenv("NCCL_ALGO");
     struct communicator *made = &made_communicators[communicators++ % 64];
-    *made = (struct communicator){.rank = rank, .ranks = ranks, .policy = config->policy};
+    *made = (struct communicator){.rank = rank, .ranks = ranks};
     snprintf(made->algorithm, sizeof made->algorithm, "%s", algorithm ? algorithm : "");
     snprintf(made->id, sizeof made->id, "%.63s", id.text);
     *comm = made;
@@ -122,7 +121,6 @@ static int queue(const struct communicator *c)
     const char *refused = getenv("PRETEND_REFUSES");
     if (refused && !strcmp(c->algorithm, refused))
         return NCCL_INVALID_USAGE;
-    captured_policy = c->policy;
     if (captured < 0)
         run_operations(1);
     else
