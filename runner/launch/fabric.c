@@ -12,33 +12,24 @@
 #include <string.h>
 #include <unistd.h>
 
-struct pci {
-    char address[16]; /* 0000:1b:00.0; "" if it is not a PCI device */
-    char *path;       /* below /sys/devices, resolved */
-    int numa;         /* -1: unknown */
-};
-
 struct port {
     char name[32]; /* mlx5_0 */
     const char *kind;
-    struct pci pci;
+    char pci[16]; /* 0000:1b:00.0; "": no PCI device */
     bool active;
     double rate; /* bytes/s in one direction */
     int gid;     /* RoCE v2 with an IPv4 address; -1: none */
 };
 
-struct interface {
-    char name[32];
-    bool up, virtual, ipv4, ipv6, default_route;
-};
-
 struct fabric {
-    struct pci *gpu;
     struct port *port;
-    struct interface control; /* the best for NCCL's connections; without a name: none */
-    size_t gpus, ports;
+    size_t ports;
+    char control[32]; /* the best interface for NCCL's connections; "": none */
+    int merit;        /* of it */
     char *ofi_plugin; /* libfabric's NCCL plugin, e.g. aws-ofi-nccl; NULL: none found */
 };
+
+enum { HAS_ADDRESS = 1, IS_DEVICE = 2, DEFAULT_ROUTE = 4 }; /* the merit of an interface */
 
 static const char infiniband[] = "InfiniBand", roce[] = "RoCE", efa[] = "EFA";
 
@@ -59,27 +50,10 @@ __attribute__((format(printf, 3, 4))) static const char *read_at(char *buf, size
     return buf;
 }
 
-/* The PCI device that `link` (…/device) leads to. */
-static void read_pci(struct pci *p, const char *link)
-{
-    char real[PATH_MAX], buf[64];
-    *p = (struct pci){.numa = -1};
-    if (!realpath(link, real))
-        return;
-    const char *below = strstr(real, "/sys/devices/");
-    const char *last = strrchr(real, '/');
-    unsigned domain, bus, slot, function;
-    if (!below || sscanf(last + 1, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
-        return;
-    p->path = xstrdup(below + strlen("/sys/devices/"));
-    snprintf(p->address, sizeof p->address, "%.15s", last + 1);
-    if (*read_at(buf, sizeof buf, "%s/numa_node", real))
-        p->numa = atoi(buf);
-}
-
 /* Display controllers (class 03) and processing accelerators (12) of NVIDIA (10de). */
-static void read_gpus(struct fabric *f, const char *root)
+static json_t *gpus_json(const char *root)
 {
+    json_t *gpus = json_array();
     AUTO_FREE char *folder = xstrfmt("%s/sys/bus/pci/devices", root);
     AUTO_WORDS struct words w = {0};
     files_list(folder, "*", &w);
@@ -87,11 +61,10 @@ static void read_gpus(struct fabric *f, const char *root)
         char vendor[16], class[16];
         read_at(vendor, sizeof vendor, "%s/%s/vendor", folder, w.v[i]);
         read_at(class, sizeof class, "%s/%s/class", folder, w.v[i]);
-        if (strcmp(vendor, "0x10de") || (strncmp(class, "0x03", 4) && strncmp(class, "0x12", 4)))
-            continue;
-        AUTO_FREE char *path = xstrfmt("%s/%s", folder, w.v[i]);
-        read_pci(&APPEND(f->gpu, f->gpus), path);
+        if (!strcmp(vendor, "0x10de") && (!strncmp(class, "0x03", 4) || !strncmp(class, "0x12", 4)))
+            json_array_append_new(gpus, json_pack("{s:s}", "pci", w.v[i]));
     }
+    return gpus;
 }
 
 /* The index of the RoCE v2 address over IPv4, whatever the control connections use. */
@@ -129,11 +102,14 @@ static void read_ports(struct fabric *f, const char *root)
     for (size_t i = 0; i < w.n; i++) {
         AUTO_FREE char *device = xstrfmt("%s/%s", folder, w.v[i]),
                        *at = xstrfmt("%s/ports/1", device), *link = xstrfmt("%s/device", device);
-        char state[64], rate[64];
+        char state[64], rate[64], real[PATH_MAX];
+        unsigned part;
         double gigabits = 0;
         struct port p = {.kind = kind_of(device)};
         snprintf(p.name, sizeof p.name, "%s", w.v[i]);
-        read_pci(&p.pci, link);
+        if (realpath(link, real) &&
+            sscanf(path_name(real), "%x:%x:%x.%x", &part, &part, &part, &part) == 4)
+            snprintf(p.pci, sizeof p.pci, "%.15s", path_name(real));
         p.active = strstr(read_at(state, sizeof state, "%s/state", at), "ACTIVE");
         if (sscanf(read_at(rate, sizeof rate, "%s/rate", at), "%lf", &gigabits) == 1)
             p.rate = gigabits * 1e9 / 8;
@@ -142,49 +118,37 @@ static void read_ports(struct fabric *f, const char *root)
     }
 }
 
-/* The routes show which interfaces have an IPv4 address and which has the default route. Of an IPv6
- * address, "20010db8… 02 40 00 80 eth0", scope 00 is global. */
-static void read_addresses(struct interface *i, const char *root)
+/* The routes show which interfaces have an IPv4 address, and which has the default route. */
+static int merit_by_routes(const char *interface, const char *root)
 {
-    AUTO_FREE char *routes = xstrfmt("%s/proc/net/route", root),
-                   *inet6 = xstrfmt("%s/proc/net/if_inet6", root);
-    AUTO_FCLOSE FILE *in4 = fopen(routes, "r"), *in6 = fopen(inet6, "r");
+    AUTO_FREE char *routes = xstrfmt("%s/proc/net/route", root);
+    AUTO_FCLOSE FILE *f = fopen(routes, "r");
     char line[512], name[32];
     unsigned long destination;
-    unsigned scope;
-    while (in4 && fgets(line, sizeof line, in4))
-        if (sscanf(line, "%31s %lx", name, &destination) == 2 && !strcmp(name, i->name)) {
-            i->ipv4 = true;
-            i->default_route = i->default_route || destination == 0;
-        }
-    while (in6 && fgets(line, sizeof line, in6))
-        if (sscanf(line, "%*s %*x %*x %x %*x %31s", &scope, name) == 2 && !strcmp(name, i->name))
-            i->ipv6 = i->ipv6 || scope == 0;
-}
-
-/* The rank of an interface for NCCL's connections; 0: unusable. */
-static int merit(const struct interface *i)
-{
-    bool usable = i->up && (i->ipv4 || i->ipv6) && strcmp(i->name, "lo") != 0;
-    return usable ? 1 + 4 * i->default_route + 2 * !i->virtual : 0;
+    int merit = 0;
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "%31s %lx", name, &destination) == 2 && !strcmp(name, interface))
+            merit |= HAS_ADDRESS | (destination ? 0 : DEFAULT_ROUTE);
+    return merit;
 }
 
 static void read_interfaces(struct fabric *f, const char *root)
 {
     AUTO_FREE char *folder = xstrfmt("%s/sys/class/net", root);
     AUTO_WORDS struct words w = {0};
-    char buf[64];
+    char state[64];
     files_list(folder, "*", &w);
     for (size_t i = 0; i < w.n; i++) {
-        struct interface one = {0};
         AUTO_FREE char *device = xstrfmt("%s/%s/device", folder, w.v[i]);
-        snprintf(one.name, sizeof one.name, "%s", w.v[i]);
-        const char *state = read_at(buf, sizeof buf, "%s/%s/operstate", folder, w.v[i]);
-        one.up = !strcmp(state, "up") || !strcmp(state, "unknown");
-        one.virtual = access(device, F_OK) != 0; /* loop-back, bridges, containers' */
-        read_addresses(&one, root);
-        if (merit(&one) > merit(&f->control))
-            f->control = one;
+        int merit = merit_by_routes(w.v[i], root);
+        read_at(state, sizeof state, "%s/%s/operstate", folder, w.v[i]);
+        if (!merit || !strcmp(w.v[i], "lo") || (strcmp(state, "up") && strcmp(state, "unknown")))
+            continue;
+        merit |= access(device, F_OK) ? 0 : IS_DEVICE; /* not a bridge or a container's */
+        if (merit > f->merit) {
+            f->merit = merit;
+            snprintf(f->control, sizeof f->control, "%s", w.v[i]);
+        }
     }
 }
 
@@ -204,39 +168,6 @@ static char *find_plugin(const char *root)
                 return xstrdup(path + strlen(root));
         }
     return NULL;
-}
-
-/* ---- how near a port is ---- */
-
-/* Parts of a path from `at` on. */
-static int parts(const char *at)
-{
-    int n = 0;
-    for (; at && *at; at = strchr(at + 1, '/'))
-        n++;
-    return n;
-}
-
-enum distance { PIX, PXB, PHB, NODE, SYS };
-
-/* In pci0000:15/0000:15:01.0/0000:16:00.0/… each part below the host bridge is a bridge. The paths of
- * two devices on one switch differ only in their last two bridges (PIX). */
-static enum distance distance(const struct pci *a, const struct pci *b)
-{
-    if (!a->path || !b->path)
-        return SYS;
-    size_t same = 0;
-    int shared = 0;
-    for (size_t i = 0; a->path[i] && a->path[i] == b->path[i]; i++)
-        if (a->path[i] == '/') {
-            same = i + 1;
-            shared++;
-        }
-    if (shared >= 2)
-        return parts(a->path + same) <= 2 && parts(b->path + same) <= 2 ? PIX : PXB;
-    if (shared == 1)
-        return PHB;
-    return a->numa >= 0 && a->numa == b->numa ? NODE : SYS;
 }
 
 /* ---- what NCCL would be told ---- */
@@ -284,41 +215,6 @@ static void choose_ports(json_t *settings, const struct fabric *f, const char *k
             "the RoCE v2 address over IPv4, the same on every such port");
 }
 
-static void choose_control(json_t *settings, const struct fabric *f)
-{
-    const struct interface *i = &f->control;
-    AUTO_FREE char *name = xstrfmt("=%s", i->name),
-                   *why = xstrfmt("connections are set up over it: it is up and has %s; '=' before "
-                                  "the name: exactly this interface",
-                                  i->default_route ? "the default route" : "an address"),
-                   *alone = xstrfmt("%s has IPv6 addresses alone", i->name);
-    add(settings, "NCCL_SOCKET_IFNAME", name, why);
-    if (!i->ipv4)
-        add(settings, "NCCL_SOCKET_FAMILY", "AF_INET6", alone);
-    if (!i->ipv4 && highest_rate(f, roce) > 0)
-        add(settings, "NCCL_IB_ADDR_FAMILY", "AF_INET",
-            "data still goes over RoCE's IPv4 addresses");
-}
-
-/* ---- all of it ---- */
-
-/* Each GPU with the ports by their distance from it, nearest first: {"mlx5_0": "PIX", …}. */
-static json_t *gpus_json(const struct fabric *f)
-{
-    static const char *const names[] = {"PIX", "PXB", "PHB", "NODE", "SYS"};
-    json_t *all = json_array();
-    for (size_t g = 0; g < f->gpus; g++) {
-        json_t *ports = json_object();
-        for (enum distance d = PIX; d <= SYS; d++)
-            for (size_t i = 0; i < f->ports; i++)
-                if (distance(&f->gpu[g], &f->port[i].pci) == d)
-                    json_object_set_new(ports, f->port[i].name, json_string(names[d]));
-        json_array_append_new(all,
-                              json_pack("{s:s, s:o}", "pci", f->gpu[g].address, "ports", ports));
-    }
-    return all;
-}
-
 json_t *fabric_json(const char *root)
 {
     struct fabric f = {.ofi_plugin = find_plugin(root)};
@@ -326,16 +222,14 @@ json_t *fabric_json(const char *root)
                    *older = xstrfmt("%s/sys/module/nv_peer_mem", root);
     bool gpudirect = !access(module, F_OK) || !access(older, F_OK);
     json_t *ports = json_array(), *settings = json_array();
-    read_gpus(&f, root);
     read_ports(&f, root);
     read_interfaces(&f, root);
-    json_t *all =
-        json_pack("{s:o, s:o, s:b}", "ports", ports, "gpus", gpus_json(&f), "gpudirect", gpudirect);
-
+    json_t *all = json_pack("{s:o, s:o, s:b}", "ports", ports, "gpus", gpus_json(root), "gpudirect",
+                            gpudirect);
     for (size_t i = 0; i < f.ports; i++)
         json_array_append_new(ports,
                               json_pack("{s:s, s:s, s:s, s:b, s:I}", "name", f.port[i].name, "kind",
-                                        f.port[i].kind, "pci", f.port[i].pci.address, "active",
+                                        f.port[i].kind, "pci", f.port[i].pci, "active",
                                         f.port[i].active, "rate_Bps", (json_int_t)f.port[i].rate));
     if (f.ofi_plugin)
         json_object_set_new(all, "ofi_plugin", json_string(f.ofi_plugin));
@@ -350,18 +244,15 @@ json_t *fabric_json(const char *root)
     } else if (highest_rate(&f, efa) <= 0 && highest_rate(&f, roce) > 0) {
         choose_ports(settings, &f, roce);
     }
-    if (*f.control.name) {
-        json_object_set_new(all, "control", json_string(f.control.name));
-        json_object_set_new(all, "control_family", json_string(f.control.ipv4 ? "IPv4" : "IPv6"));
-        choose_control(settings, &f);
+    if (*f.control) {
+        AUTO_FREE char *name = xstrfmt("=%s", f.control),
+                       *why = xstrfmt("connections are set up over it: it is up and has %s; '=' "
+                                      "before the name: exactly this interface",
+                                      f.merit & DEFAULT_ROUTE ? "the default route" : "an address");
+        json_object_set_new(all, "control", json_string(f.control));
+        add(settings, "NCCL_SOCKET_IFNAME", name, why);
     }
     json_object_set_new(all, "settings", settings);
-
-    for (size_t i = 0; i < f.gpus; i++)
-        free(f.gpu[i].path);
-    for (size_t i = 0; i < f.ports; i++)
-        free(f.port[i].pci.path);
-    free(f.gpu);
     free(f.port);
     free(f.ofi_plugin);
     return all;

@@ -2,16 +2,13 @@
  *
  * The network devices of this machine, and the NCCL settings that follow from them. They are read
  * from /sys and /proc below a root folder, so that tests can use another tree.
- *
- * Distances are those of `nvidia-smi topo -m`, from the paths in /sys/devices: PIX one PCIe switch,
- * PXB several switches, PHB a host bridge, NODE the same NUMA node, SYS another NUMA node.
  */
 #pragma once
 
 #include <jansson.h>
 
-/* {ports: [{name, kind, pci, active, rate_Bps}], gpus: [{pci, ports: {NAME: DISTANCE, nearest first}}],
- * control, control_family, gpudirect, ofi_plugin, settings: [{name, value, kept, why}]}, as recordings
- * have it. `control` is the interface for NCCL's connections, and missing if there is none; `kept` means
- * that the environment sets the variable already, and wins. root "": this machine. */
+/* {ports: [{name, kind, pci, active, rate_Bps}], gpus: [{pci}], control, gpudirect, ofi_plugin,
+ * settings: [{name, value, kept, why}]}, as recordings have it. `control` is the interface for NCCL's
+ * connections, and missing if there is none; `kept` means that the environment sets the variable
+ * already, and wins. root "": this machine. */
 json_t *fabric_json(const char *root);

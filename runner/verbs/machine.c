@@ -10,49 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The ports, and each GPU with its ports, the nearest first. */
 static void show_devices(const json_t *fabric)
 {
     const json_t *ports = json_object_get(fabric, "ports"), *gpus = json_object_get(fabric, "gpus");
+    const char *control = json_text_of(fabric, "control"),
+               *plugin = json_text_of(fabric, "ofi_plugin");
+    bool efa = false;
     if (!json_array_size(ports))
         printf("ports      none: NCCL uses sockets between machines\n");
     for (size_t i = 0; i < json_array_size(ports); i++) {
         const json_t *one = json_array_get(ports, i);
-        const char *pci = json_text_of(one, "pci");
+        const char *pci = json_text_of(one, "pci"), *kind = json_text_of(one, "kind");
         printf("%-10s %-12s %-10s %4.0f Gbit/s  %-8s %s\n", i ? "" : "ports",
-               json_text_of(one, "name"), json_text_of(one, "kind"),
-               (double)json_integer_of(one, "rate_Bps") * 8e-9,
+               json_text_of(one, "name"), kind, (double)json_integer_of(one, "rate_Bps") * 8e-9,
                json_is_true(json_object_get(one, "active")) ? "active" : "down",
                *pci ? pci : "no PCI device");
+        efa = efa || !strcmp(kind, "EFA");
     }
     if (!json_array_size(gpus))
         printf("GPUs       none\n");
-    for (size_t i = 0; i < json_array_size(gpus); i++) {
-        const json_t *one = json_array_get(gpus, i);
-        json_t *near = json_object_get(one, "ports");
-        const char *mark = "";
-        printf("%-10s %s ", i ? "" : "GPUs", json_text_of(one, "pci"));
-        for (void *p = json_object_iter(near); p; p = json_object_iter_next(near, p)) {
-            printf("%s %s %s", mark, json_object_iter_key(p),
-                   json_string_value(json_object_iter_value(p)));
-            mark = ",";
-        }
-        printf("\n");
-    }
-}
-
-static void show_rest(const json_t *fabric)
-{
-    const char *control = json_text_of(fabric, "control"),
-               *plugin = json_text_of(fabric, "ofi_plugin");
-    const json_t *ports = json_object_get(fabric, "ports");
-    bool efa = false;
-    for (size_t i = 0; i < json_array_size(ports); i++)
-        efa = efa || !strcmp(json_text_of(json_array_get(ports, i), "kind"), "EFA");
-    if (*control)
-        printf("control    %s, %s\n", control, json_text_of(fabric, "control_family"));
-    else
-        printf("control    no interface is up with an address\n");
+    for (size_t i = 0; i < json_array_size(gpus); i++)
+        printf("%-10s %s\n", i ? "" : "GPUs", json_text_of(json_array_get(gpus, i), "pci"));
+    printf("control    %s\n", *control ? control : "no interface is up with an IPv4 address");
     printf("GPUDirect  %s\n", json_is_true(json_object_get(fabric, "gpudirect"))
                                   ? "nvidia_peermem is loaded"
                                   : "no peer-memory module is loaded (DMA-BUF may work)");
@@ -71,7 +50,6 @@ int machine_check(const char *root)
     AUTO_JSON json_t *fabric = fabric_json(real);
     const json_t *settings = json_object_get(fabric, "settings");
     show_devices(fabric);
-    show_rest(fabric);
     if (!json_array_size(settings))
         printf("would set  nothing\n");
     for (size_t i = 0; i < json_array_size(settings); i++) {
