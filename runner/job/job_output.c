@@ -55,7 +55,7 @@ static void take_times(struct job_times *t, char *line)
     clock_gettime(CLOCK_REALTIME, &now);
     watch_clean(line, strlen(line));
     if (!t->known)
-        t->known = watch_lines_new(NULL, NULL);
+        t->known = watch_lines_new(NULL);
     struct watch_values v = watch_lines_read(t->known, line);
     t->n = v.restart ? 0 : t->n; /* it was loading until here */
     if (v.step_s > 0)

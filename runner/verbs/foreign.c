@@ -149,7 +149,7 @@ int cmd_import(int argc, char **argv)
 
 struct watch_request {
     const char **set;
-    const char *config, *pattern, *patterns, *threshold;
+    const char *config, *patterns, *threshold;
     struct cli_int window, warmup;
     bool no_follow;
 };
@@ -212,8 +212,7 @@ static int read_threshold(const struct watch_request *q, struct watch_options *o
 
 static int read_options(const struct watch_request *q, struct watch_options *o)
 {
-    *o = (struct watch_options){.pattern = q->pattern,
-                                .patterns = q->patterns,
+    *o = (struct watch_options){.patterns = q->patterns,
                                 .window = (size_t)q->window.value,
                                 .warmup = (size_t)q->warmup.value};
     if (q->config)
@@ -327,7 +326,7 @@ static int no_step(const struct input *in)
                ? fail_at(GS_USAGE, name, 0, "empty: give the log of a training")
                : fail_at(GS_USAGE, name, 0,
                          "no rate and no step time found: is it the log of a training? If "
-                         "so, describe their format with --pattern");
+                         "so, describe its format in a file for --patterns");
 }
 
 static int watch(void *request, char **words, int n)
@@ -358,10 +357,6 @@ int cmd_watch(int argc, char **argv)
         {"config", 'c', CLI_TEXT, &q.config, "CONFIG",
          "config with the [model] that predicts the rate"},
         CLI_SET_ROW(&q.set),
-        {"pattern", 'p', CLI_TEXT, &q.pattern, "REGEX",
-         "regular expression whose (group) is tokens/s, with gpu: in front those of one GPU; with "
-         "step: in front, the time per step in seconds or in the unit beside it, with ms: in "
-         "milliseconds (default: known log formats)"},
         {"patterns", 0, CLI_TEXT, &q.patterns, "FILE",
          "rows for other log formats, in the form of share/gradsync/watch.table (runner/wan/)"},
         {"threshold", 't', CLI_TEXT, &q.threshold, "RATE",

@@ -55,7 +55,7 @@ static void roll(struct rolling *r, double x, size_t window)
 
 struct watch *watch_new(const struct watch_options *o)
 {
-    struct watch_lines *says = watch_lines_new(o->pattern, o->patterns);
+    struct watch_lines *says = watch_lines_new(o->patterns);
     if (!says || (o->patterns && watch_lines_try(o->patterns))) {
         if (says)
             watch_lines_free(says);
@@ -277,7 +277,7 @@ void watch_idle(struct watch *w, double seconds)
         w->empty_said = true;
         printf(
             "no rate and no step time in %.0f s (%zu line%s): is it the log of a training? If so, "
-            "describe its format with --pattern\n",
+            "describe its format in a file for --patterns\n",
             seconds, w->lines, w->lines == 1 ? "" : "s");
     }
     if (w->stalled || !w->measured || seconds < limit)

@@ -18,13 +18,13 @@ struct watch_options {
     double expected_rate, expected_step_s; /* expected by the model; 0: unknown */
     double tokens, gpus;                   /* tokens per step, number of GPUs; 0: unknown */
     double threshold;                      /* tokens/s; 0: none */
-    size_t window;                  /* measurements per rolling median, and per line of output */
-    size_t warmup;                  /* first measurements, excluded from the medians */
-    const char *pattern, *patterns; /* watch_lines_new */
+    size_t window;        /* measurements per rolling median, and per line of output */
+    size_t warmup;        /* first measurements, excluded from the medians */
+    const char *patterns; /* a file of rows; NULL: none */
 };
 
 struct watch;
-/* NULL, reported: the pattern is invalid or has no group. */
+/* NULL, reported: a row of the file is wrong. */
 struct watch *watch_new(const struct watch_options *o);
 /* One line without its newline. Removes colours and NULs in place. */
 void watch_line(struct watch *w, char *line, size_t n);

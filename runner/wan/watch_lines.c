@@ -78,7 +78,7 @@ struct row {
     enum meaning meaning;
     size_t kind; /* of a fault */
     regex_t regex;
-    bool compiled, own;                  /* own: it came from a command line */
+    bool compiled;
     size_t value, units[UNITS], n_units; /* groups; value 0: the first that begins with a digit */
     /* a whole number without a unit may count */
     double last, difference;
@@ -290,27 +290,7 @@ static void compile(regex_t *regex, const char *text)
         abort(); /* a pattern of this file; the unit test compiles all */
 }
 
-/* The one pattern of a command line, as the first row: it alone tells rates and times. */
-static int take_own(struct watch_lines *w, const char *pattern)
-{
-    static const struct {
-        const char *word, *means;
-        double unit;
-    } kinds[] = {{"step:", "step", 0},
-                 {"ms:", "step", 1e-3},
-                 {"gpu:", "tokens/s per GPU", 1},
-                 {"", "tokens/s", 1}};
-    size_t i = 0;
-    while (strncmp(pattern, kinds[i].word, strlen(kinds[i].word)) != 0)
-        i++;
-    struct row *r = &APPEND(w->rows, w->n_rows);
-    *r = (struct row){.file = "watch: --pattern", .unit = kinds[i].unit, .own = true};
-    xstrset(&r->pattern, pattern + strlen(kinds[i].word));
-    xstrset(&r->means, kinds[i].means);
-    return finish_row(w, r);
-}
-
-struct watch_lines *watch_lines_new(const char *pattern, const char *file)
+struct watch_lines *watch_lines_new(const char *file)
 {
     struct watch_lines *w = xcalloc(1, sizeof *w);
     compile(&w->bar, bar_text);
@@ -322,8 +302,8 @@ struct watch_lines *watch_lines_new(const char *pattern, const char *file)
     compile(&w->of_device, of_device_text);
     w->last = w->heading_step = w->micro_step = -1;
     AUTO_TEXT struct text rows = {0};
-    int code = pattern ? take_own(w, pattern) : GS_OK;
-    if (!code && file && !files_read(file, FILES_GIVEN, FILES_WHOLE_MAX, &rows))
+    int code = GS_OK;
+    if (file && !files_read(file, FILES_GIVEN, FILES_WHOLE_MAX, &rows))
         code = fail_at(GS_USAGE, file, 0, "cannot be read: %s", files_why(errno));
     TRY(code, read_table(w, file, rows.s ? rows.s : ""));
     TRY(code, read_table(w, "watch.table", watch_table));
@@ -355,11 +335,11 @@ void watch_lines_free(struct watch_lines *w)
 
 int watch_lines_try(const char *file)
 {
-    struct watch_lines *w = watch_lines_new(NULL, file);
+    struct watch_lines *w = watch_lines_new(file);
     int code = w ? GS_OK : GS_USAGE;
     for (size_t i = 0; w && i < w->n_rows && !code; i++) {
         const struct row *r = &w->rows[i];
-        struct watch_lines *fresh = r->example ? watch_lines_new(NULL, file) : NULL;
+        struct watch_lines *fresh = r->example ? watch_lines_new(file) : NULL;
         if (!fresh)
             continue;
         bool matches = !regexec(&r->regex, r->example, 0, NULL, 0);
@@ -433,31 +413,6 @@ static int digits_in(const char *line, const regmatch_t *m)
     for (regoff_t i = m->rm_so; i >= 0 && i < m->rm_eo && !isalpha((unsigned char)line[i]); i++)
         n += isdigit((unsigned char)line[i]) && (n || line[i] != '0');
     return n;
-}
-
-static bool is_whole(const char *line, const regmatch_t *m)
-{
-    for (regoff_t i = m->rm_so; i < m->rm_eo; i++)
-        if (!isdigit((unsigned char)line[i]))
-            return false;
-    return m->rm_so >= 0;
-}
-
-/* The unit beside a number of the user's pattern: behind it, or before it as in "time_ms=". */
-static double unit_beside(const char *start, const char *number, const char *end)
-{
-    const char *s = end + strspn(end, " ");
-    size_t n = 0;
-    while (isalpha((unsigned char)s[n]))
-        n++;
-    double unit = unit_of(s, n);
-    if (unit > 0)
-        return unit;
-    for (s = number; s > start && strchr(" \t:=|\"'()[]", s[-1]);)
-        s--;
-    for (n = 0; s > start && isalpha((unsigned char)s[-1]); n++)
-        s--;
-    return unit_of(s, n);
 }
 
 /* The first group that begins with a digit. */
@@ -584,16 +539,14 @@ static bool is_of_device(const struct watch_lines *w, const char *line, const re
 static double row_step_s(struct watch_lines *w, struct row *r, const char *line,
                          const regmatch_t *m, const regmatch_t *number, struct watch_values *v)
 {
-    double x = value_in(line, number), unit = r->own ? r->unit : 0;
+    double x = value_in(line, number), unit = 0;
+    const size_t length = (size_t)(number->rm_eo - number->rm_so);
     for (size_t i = 0; i < r->n_units; i++)
         unit = unit_in(line, &m[r->units[i]]) > 0 ? unit_in(line, &m[r->units[i]]) : unit;
     if (r->meaning == STEPS_PER_S)
         return x > 0 ? 1 / x : 0;
-    if (r->own && !(unit > 0))
-        unit = unit_beside(line + m[0].rm_so, line + number->rm_so, line + number->rm_eo);
-    if (r->own)
-        return x * (unit > 0 ? unit : 1);
-    if (r->n_units && !(unit > 0) && is_whole(line, number) && counts(r, x))
+    const bool whole = strspn(line + number->rm_so, "0123456789") >= length;
+    if (r->n_units && !(unit > 0) && whole && counts(r, x))
         return 0;
     const char *matched = line + m[0].rm_so;
     while (*matched && !isalpha((unsigned char)*matched))
@@ -611,8 +564,7 @@ static void read_known(struct watch_lines *w, const char *line, struct watch_val
     int time_digits = 0, rate_digits = 0;
     for (size_t i = 0; i < w->n_rows; i++) {
         struct row *r = &w->rows[i];
-        if (r->meaning >= FAULT || (i > 0 && w->rows[0].own) ||
-            regexec(&r->regex, rest, GROUPS, m, 0))
+        if (r->meaning >= FAULT || regexec(&r->regex, rest, GROUPS, m, 0))
             continue;
         const regmatch_t *number = r->value ? &m[r->value] : first_digits(rest, m);
         if (!number && r->meaning != STAMP)
@@ -620,7 +572,7 @@ static void read_known(struct watch_lines *w, const char *line, struct watch_val
         double x = number ? value_in(rest, number) : 0;
         int digits = number ? digits_in(rest, number) : 0;
         enum meaning kind = r->meaning;
-        if (kind == RATE && !r->own && is_of_device(w, rest, &m[0]))
+        if (kind == RATE && is_of_device(w, rest, &m[0]))
             kind = RATE_OF_GPU;
         if (kind == STEP_TIME || kind == STEP_BEHIND) {
             double s = time_s > 0 ? 0 : row_step_s(w, r, rest, m, number, v);
@@ -679,13 +631,6 @@ static bool is_nested(const struct watch_lines *w, long long total)
     return false;
 }
 
-static bool nest(struct watch_lines *w, long long total)
-{
-    if (w->n_nested < NESTED && !is_nested(w, total))
-        w->nested[w->n_nested++] = total;
-    return false;
-}
-
 /* Is the bar that of the steps? A bar of another length that begins before the bar of the steps has
  * ended is of evaluation, as is one after a line that says so. */
 static bool is_of_steps(struct watch_lines *w, long long count, long long total, bool *restart)
@@ -701,8 +646,11 @@ static bool is_of_steps(struct watch_lines *w, long long count, long long total,
     if (is_nested(w, total) && !loaded)
         return false;
     if (w->evaluating || (w->bar_total && unfinished && !loaded) ||
-        (w->bar_total >= SHORT_BAR && total < w->bar_total))
-        return nest(w, total);
+        (w->bar_total >= SHORT_BAR && total < w->bar_total)) {
+        if (w->n_nested < NESTED && !is_nested(w, total))
+            w->nested[w->n_nested++] = total;
+        return false;
+    }
     *restart = w->bar_total > 0;
     w->bar_total = total;
     w->bar_count = count;
@@ -772,7 +720,6 @@ struct watch_values watch_lines_read(struct watch_lines *w, const char *line)
 {
     struct watch_values v = {.step = -1};
     const bool bar = read_bar(w, line, &v), summary = strstr(line, "train_runtime");
-    const bool own = w->rows[0].own;
     regmatch_t m[GROUPS];
     if (bar && v.step < 0) /* of loading or evaluation */
         return v;
@@ -781,9 +728,7 @@ struct watch_values watch_lines_read(struct watch_lines *w, const char *line)
         return v;
     }
     long long step = v.step;
-    if (own)
-        v.step_s = 0;
-    if (own || !summary || w->last < 0)
+    if (!summary || w->last < 0)
         read_known(w, line, &v);
     w->over = w->over || summary;
     if (bar)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Extracts rates and step times from the lines of a training log, by the rows of watch.table, of a file of
- * the user's, or by one pattern. A value may stand behind any prefix. Progress bars of loading and
+ * Extracts rates and step times from the lines of a training log, by the rows of watch.table and of a file of
+ * the user's. A value may stand behind any prefix. Progress bars of loading and
  * evaluation are no steps, and a step that several lines report counts once.
  */
 #pragma once
@@ -23,10 +23,8 @@ struct watch_values {
 };
 
 struct watch_lines;
-/* pattern: one group for tokens/s; after "gpu:" of one GPU; after "step:" seconds per step, or
- * another unit if the line or the pattern names it beside the group; after "ms:" milliseconds.
- * NULL: the rows of the table. file: rows of the user's, before those; NULL: none. Returns NULL, reported. */
-struct watch_lines *watch_lines_new(const char *pattern, const char *file);
+/* file: rows of the user's, before those of the table; NULL: none. Returns NULL, reported. */
+struct watch_lines *watch_lines_new(const char *file);
 void watch_lines_free(struct watch_lines *w);
 struct watch_values watch_lines_read(struct watch_lines *w, const char *line);
 /* The number of the step that a line names; -1: none. */

@@ -7,12 +7,9 @@ $ watch $d/composer.log --threshold 30k
 $ watch $d/nanotron.log --threshold 30k
 sed '/device/!s/.*tokens_per_sec.*//' $d/composer.log >device.log
 $ watch device.log --window 5
-# Units, in the name, behind the number, in a pattern.
+# Units, in the name and behind the number.
 $ watch $cases/watch_seconds/megatron_deepspeed.log --warmup 0
 $ watch $cases/watch_seconds/modded.txt --warmup 0
-$ watch $cases/watch_seconds/modded.txt --warmup 0 --pattern 'step:step_avg:([0-9.]+)ms'
-$ watch $cases/watch_seconds/modded.txt --warmup 0 --pattern 'step:step_avg:([0-9.]+)'
-$ watch $cases/watch_seconds/modded.txt --warmup 0 --pattern 'ms:step_avg:([0-9.]+)'
 same() { # of lines on stdin, %d the step: six times, and the same behind any of some prefixes
     local line i prefix
     while IFS= read -r line; do

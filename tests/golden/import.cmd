@@ -142,7 +142,7 @@ $json gpus=8 >gpus.json
 $json per_iter=1 iters=7 >iterations.json
 $ import -o json report.json && reduce json && summary 'in_place=yes .*size=(1MiB|8 *$)' platform ranks median_s status
 $ import -q -o json8 gpus.json && head -qn 1 json{,8}/*/*/*/*.jsonl | jq -c '.imported.version, .ranks'
-lines() { tail -n +2 $1/*/*/*/launch-01.01.jsonl | sed 's/"chain":"[^"]*",//'; }
+lines() { sed '1d; $d' $1/*/*/*/launch-01.01.jsonl; }
 sed 's/"times_us":/"times\\u005fus":/g' iterations.json >escaped.json
 sed 's/,/ ,\n /g; s/"times_us":\[/"times_us" : [ /g' iterations.json >spread.json
 $ for way in iterations escaped spread; do import -o json_$way $way.json && lines json_$way | cmp - <(lines json_iterations); done

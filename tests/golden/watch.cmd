@@ -13,13 +13,9 @@ $ watch megatron.log
 $ watch megatron.log --config $plan
 $ watch titan.log --config $plan --set model:mfu=25% --set model:every=1000
 $ for log in hf ranks; do watch $log.log; done
-# A pattern of one's own.
+# A format that is not known.
 printf 'speed=<%d tok>\n' 7000 7000 7000 7000 7000 7000 7000 >own.log
 $ watch own.log
-$ watch own.log --pattern 'speed=<([0-9]+)'
-$ watch own.log --pattern 'step:speed=<([0-9]+)'
-$ watch own.log --pattern '(('
-$ watch own.log --pattern speed
 # Trouble; a line of NCCL INFO is none, and a line with control characters is printed without them.
 trouble() { # what watch says of it, beside the rate
     { cat gpt2.log && printf '%s\n' "$@"; } >trouble.log && watch trouble.log >said
