@@ -51,6 +51,13 @@ for how in '2 250 comms=2' '2 250 group=1' '2 250 one=1' '2 250 one=2' '3 500 co
     is "$(visited)" 'auto control fast' "$how: the copies are visited"
 done
 
+# JAX makes each communicator of a process in a thread of its own; tune gives the arms once the first one is connected.
+config 'later = 1'
+printf '%s\n' 'arm auto' "${copies//;/$'\n'}" >"$folder/arms"
+run timeout 60 env "LD_LIBRARY_PATH=$pretended" "GRADSYNC_ENGINE=$folder/config" "$object" "$audit" "$job" 2 250 one=1
+is "$rc, $(tail -n 1 <<<"$out"), $(visited)" '0, right, exact, auto control fast' \
+    'both threads of a process connect the communicator of the job'
+
 mkdir -p conf && echo 'NCCL_SOCKET_NTHREADS=4' >conf/nccl.conf
 PRETEND_NS_PER_KIB=80000 NCCL_CONF_FILE=$tmp/conf/nccl.conf engine 'arm less;copy;without NCCL_SOCKET_NTHREADS' 2 300
 ok 'a copy can be without what nccl.conf sets' test "$(median_us less)" -gt "$(($(median_us auto) * 5 / 4))"

@@ -690,7 +690,8 @@ static void make_arm(struct comm *const *v, size_t n, size_t arm)
 /* For communicators that one operation of the job has made. */
 static void make_shadows(struct comm *const *v, size_t n)
 {
-    static bool connected; /* so that NCCL's log says how */
+    static uint64_t
+        connected; /* the first communicator, so that NCCL's log says how it is linked */
     const struct engine_config *config = engine_config();
     struct votes votes = {.fits = ENGINE_ARMS};
     char word[32], why[200] = "";
@@ -704,9 +705,13 @@ static void make_shadows(struct comm *const *v, size_t n)
             snprintf(why, sizeof why, "rank %d runs without gradsync, or does not see %s", missing,
                      config->out);
     }
-    if (!*why && config->later && !connected && cuda_driver()) {
+    /* The ranks of one process may each have a thread that makes its communicator: all of them take part. */
+    pthread_mutex_lock(&lock);
+    connected = connected ? connected : v[0]->name;
+    bool is_first = connected == v[0]->name;
+    pthread_mutex_unlock(&lock);
+    if (!*why && config->later && is_first && cuda_driver()) {
         struct task **tasks = calloc(n, sizeof *tasks);
-        connected = true;
         if (tasks)
             run_tasks(v, n, 0, tasks);
         for (size_t i = 0; tasks && i < n; i++) {

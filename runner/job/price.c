@@ -88,6 +88,19 @@ struct effect arm_difference(const struct visits *all, const char *a, const char
     return mean_of(x, differences(x, all, ANY_LAUNCH, a, b));
 }
 
+struct effect arm_over_launches(const struct visits *all, const char *arm)
+{
+    AUTO_FREE double *x = xcalloc(all->n + 1, sizeof *x);
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        if (!i || all->v[i].launch != all->v[i - 1].launch) { /* visits are sorted by launch */
+            struct effect e = arm_effect(all, all->v[i].launch, arm);
+            x[n] = e.value;
+            n += e.launches >= PART_BLOCKS; /* a launch that was cut short has few blocks */
+        }
+    return mean_of(x, n);
+}
+
 /* ---- the price of a launch ---- */
 
 /* A logarithm of the step against auto. 0 - x, because -x would print a price of nothing as -0.0%. */

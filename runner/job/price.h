@@ -22,6 +22,8 @@
 struct effect arm_effect(const struct visits *all, int launch, const char *arm);
 /* The mean over the blocks of all launches of arm a against arm b, and Student's t; b NULL: against auto. */
 struct effect arm_difference(const struct visits *all, const char *a, const char *b);
+/* The mean over launches of arm_effect, and Student's t. */
+struct effect arm_over_launches(const struct visits *all, const char *arm);
 
 /* ---- the price ---- */
 

@@ -137,7 +137,7 @@ static const struct state_member members[] = {
     {"price_run", STATE_RUN, 0, 0, AT(price_dir)},
     {"price_launches", STATE_WIDE, 0, 1000, AT(price_launches)},
     {"seed", STATE_WIDE, 0, 0x1p63, AT(o.seed.value)},
-    {"launches", STATE_WIDE, 2, 99, AT(o.proofs.value)},
+    {"launches", STATE_WIDE, 0, 99, AT(o.proofs.value)},
     {"no_price", STATE_FLAG, 0, 0, AT(o.no_price)},
     {"platform", STATE_TEXT, 0, 0, AT(o.platform)},
     {"only", STATE_TEXT, 0, 0, AT(o.only)},
@@ -581,6 +581,12 @@ static void give_arms(struct first *f, struct launch *l)
     f->arms_told = true;
 }
 
+/* --proof 0: no setting wins or leaves. All are measured in launches of BLOCKS_MIN blocks until the time is over. */
+static bool only_measures(const struct tune *t)
+{
+    return t->o.proofs.value == 0;
+}
+
 /* Time that the proof needs, after the first launch. */
 static double proof_s(const struct launched *r)
 {
@@ -589,7 +595,7 @@ static double proof_s(const struct launched *r)
 
 static double reserve_s(const struct tune *t, const struct launched *r)
 {
-    return t->o.keep ? 0 : fmin(proof_s(r), 0.6 * t->minutes * 60);
+    return t->o.keep || only_measures(t) ? 0 : fmin(proof_s(r), 0.6 * t->minutes * 60);
 }
 
 static void say_step(const struct first *f, const struct launched *r)
@@ -768,7 +774,7 @@ static void make_room(struct first *f, const struct visits *all)
 /* A copy with nothing changed must be as fast as the job's own library. */
 static void judge_control(struct tune *t, const struct visits *all)
 {
-    if (t->control_known || !visits_have(all, "control"))
+    if (t->control_known || only_measures(t) || !visits_have(all, "control"))
         return;
     struct effect e = arm_effect(all, ANY_LAUNCH, "control");
     if (e.launches < BLOCKS_MIN)
@@ -807,7 +813,8 @@ static size_t measure_inside(struct tune *t, const struct visits *all)
         struct tune_inside *s = &t->inside[i];
         if (!s->is)
             continue;
-        s->effect = arm_difference(all, arm, NULL);
+        s->effect = only_measures(t) && t->price_launches > 1 ? arm_over_launches(all, arm)
+                                                              : arm_difference(all, arm, NULL);
         bool counts = is_open(t, i) && s->effect.launches >= BLOCKS_LEAVE;
         if (counts && (!best || s->effect.value < t->inside[best].effect.value))
             best = i;
@@ -818,7 +825,7 @@ static size_t measure_inside(struct tune *t, const struct visits *all)
 /* No setting can gain `worth`. */
 static bool worthless(const struct tune *t)
 {
-    return t->price.known && t->price.none.hi < t->worth;
+    return !only_measures(t) && t->price.known && t->price.none.hi < t->worth;
 }
 
 /* Losers are out: those that cannot gain `worth`, and those that are longer than the best. True: the settings are decided,
@@ -826,6 +833,8 @@ static bool worthless(const struct tune *t)
 static bool judge_settings(struct tune *t, const struct visits *all)
 {
     size_t best = measure_inside(t, all), rivals = 0;
+    if (only_measures(t))
+        return blocks_of(all) >= BLOCKS_MIN;
     AUTO_FREE char *best_arm = arm_of(t, best);
     for (size_t i = 1; i < t->set.n; i++) {
         struct tune_inside *s = &t->inside[i];
@@ -892,7 +901,7 @@ static void tell_price(struct first *f)
 static void leave_out(struct first *f)
 {
     const struct tune *t = f->t;
-    for (size_t i = 0; i < COUNT(parts) && f->price_done; i++)
+    for (size_t i = 0; i < COUNT(parts) && f->price_done && !only_measures(t); i++)
         leave(f, parts[i]);
     if (t->control_known)
         leave(f, "control");
@@ -937,7 +946,9 @@ static bool first_enough(void *ctx, struct launch *l)
     judge_dead(t, j);
     price_from(&t->price, &j->visits);
     size_t blocks = blocks_of(&j->visits);
-    f->price_done = !has_price(t) || price_enough(&t->price) || blocks >= BLOCKS_MOST;
+    f->price_done =
+        !has_price(t) || (only_measures(t) ? blocks >= BLOCKS_MIN
+                                           : price_enough(&t->price) || blocks >= BLOCKS_MOST);
     tell_price(f);
     size_t before = f->left ? strlen(f->left) : 0;
     make_room(f, &j->visits);
@@ -969,7 +980,7 @@ static void name_arms(struct tune *t, struct visits *all)
 static size_t inside_winner(struct tune *t, const struct visits *all)
 {
     size_t best = t->trusted ? measure_inside(t, all) : 0, win = best;
-    if (!best || !(t->inside[best].effect.value < log1p(-t->worth)) ||
+    if (!best || only_measures(t) || !(t->inside[best].effect.value < log1p(-t->worth)) ||
         t->inside[best].effect.launches < BLOCKS_LEAVE)
         return 0;
     for (size_t i = 1; i < t->set.n; i++) {
@@ -1075,7 +1086,10 @@ static int first_launch(struct tune *t, int number, bool *again, bool *open)
     }
     name_arms(t, &r.journals.visits);
     t->priced = true;
-    *open = r.ended && !*r.crash && !f.settings_done && count_open(t) && !worthless(t);
+    *open = only_measures(t) ||
+            (r.ended && !*r.crash && !f.settings_done && count_open(t) && !worthless(t));
+    if (only_measures(t))
+        t->start_s = r.took_s;
     bool others = false;
     for (size_t i = 0; i < r.journals.visits.n && !others; i++)
         others = strcmp(r.journals.visits.v[i].arm, TUNE_BASELINE) != 0;
@@ -1085,7 +1099,7 @@ static int first_launch(struct tune *t, int number, bool *again, bool *open)
 /* Time that the shortest proof needs. */
 static double least_proof_s(const struct tune *t)
 {
-    return fmin(2 * proof_launch_s(t), 0.6 * t->minutes * 60);
+    return only_measures(t) ? 0 : fmin(2 * proof_launch_s(t), 0.6 * t->minutes * 60);
 }
 
 static bool again_enough(void *ctx, struct launch *l)
@@ -1093,7 +1107,8 @@ static bool again_enough(void *ctx, struct launch *l)
     struct tune *t = ctx;
     const struct journals *j = &l->r->journals;
     judge_dead(t, j);
-    return hangs(l) || blocks_of(&j->visits) >= BLOCKS_MOST || (j->ranks && j->over >= j->ranks) ||
+    size_t most = only_measures(t) ? BLOCKS_MIN : BLOCKS_MOST;
+    return hangs(l) || blocks_of(&j->visits) >= most || (j->ranks && j->over >= j->ranks) ||
            left_s(t) < least_proof_s(t);
 }
 
@@ -1125,7 +1140,9 @@ static int first_again(struct tune *t, bool *open)
     CHECK(record_visits(t, &r, true));
     CHECK(job_recording_visits(&all, t->price_dir));
     judge_control(t, &all);
-    *open = !judge_settings(t, &all) && r.ended && !worthless(t);
+    *open = only_measures(t) || (!judge_settings(t, &all) && r.ended && !worthless(t));
+    if (only_measures(t))
+        measure_inside(t, &all);
     visits_free(&all);
     return GS_OK;
 }
@@ -1534,11 +1551,14 @@ static int answer(struct tune *t)
     }
     if (t->price_dir && (has_price(t) || t->price.known)) {
         tune_say_price(&t->price, t->other_share, t->all_B);
-        if (tune_say_worthless(&t->price, t->worth))
+        if (!only_measures(t) && tune_say_worthless(&t->price, t->worth))
             return seal(t);
     }
     count_tried(t);
-    if (t->winner && t->inside[t->winner].fixed)
+    if (only_measures(t))
+        printf("Settings in the running job, in %ld launch%s; none was to be proven.\n",
+               t->price_launches, t->price_launches == 1 ? "" : "es");
+    else if (t->winner && t->inside[t->winner].fixed)
         tune_say_inside(&t->set.v[t->winner], &t->inside[t->winner].effect);
     else if (t->winner && t->proven)
         tune_say_proven(&t->set.v[t->winner], &t->proof, t->uncounted.s, &t->price,
@@ -1558,12 +1578,12 @@ static int stages(struct tune *t)
         CHECK(first_winner(t));
     if (!t->stopped && t->captured && !t->priced && !t->o.no_price)
         CHECK(price_by_launches(t));
-    if (!t->stopped && !t->raced && !worthless(t))
+    if (!t->stopped && !t->raced && !worthless(t) && !only_measures(t))
         CHECK(run_race(t));
     bool proves = t->winner && !t->inside[t->winner].fixed && !worthless(t);
     if (!t->stopped && proves)
         CHECK(run_proof(t));
-    else if (!t->stopped)
+    else if (!t->stopped && !only_measures(t))
         CHECK(price_again(t));
     return answer(t);
 }
@@ -1580,6 +1600,12 @@ static int read_options(struct tune *t)
     struct tune_options *o = &t->o;
     double between;
     o->minutes = o->minutes ? o->minutes : o->keep ? "2" : "10";
+    if (o->proofs.value == 1)
+        return fail(GS_USAGE, "tune: --proof 1: one launch proves nothing: use 2 or more, or 0 to "
+                              "measure all settings without a proof");
+    if (o->keep && !o->proofs.value)
+        return fail(GS_USAGE, "tune: --proof 0 measures settings in launches that are thrown away: "
+                              "leave out --keep");
     if (o->keep && strcmp(o->keep, "yes") &&
         (!units_parse_real(o->keep, &between) || !(between > 0)))
         return fail(

@@ -50,7 +50,6 @@ static const struct row {
      "NCCL_SOCKET_NTHREADS=2 NCCL_NSOCKS_PERTHREAD=8"},
     {TUNE_SOCKET, 0, 0, "memory for buffers", "NCCL_BUFFSIZE=8388608"},
     {TUNE_SOCKET, 0, 0, "GPU thread blocks, threads", "NCCL_MIN_NCHANNELS=4|NCCL_MAX_NCHANNELS=1"},
-    {TUNE_SHM, 21200, 0, "copies by copy engines", "NCCL_SHM_USE_CUDA_MEMCPY=1"},
     {TUNE_SHM, 0, 0, "GPU thread blocks",
      "NCCL_MIN_NCHANNELS=16|NCCL_MIN_NCHANNELS=8|NCCL_MAX_NCHANNELS=2"},
     {TUNE_SHM, 0, 0, "memory for buffers", "NCCL_BUFFSIZE=16777216|NCCL_BUFFSIZE=1048576"},

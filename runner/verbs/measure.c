@@ -371,7 +371,7 @@ int cmd_tune(int argc, char **argv)
                              .worth = "1%",
                              .memory = "10%",
                              .emit = "env",
-                             .proofs = {4, 2, 99},
+                             .proofs = {4, 0, 99},
                              .seed = {(long)time(NULL), 0, LONG_MAX}};
     const struct cli_option options[] = {
         {"minutes", 'm', CLI_TEXT, &o.minutes, "N",
@@ -391,7 +391,8 @@ int cmd_tune(int argc, char **argv)
         {"library", 0, CLI_TEXT, &o.library, "FILE",
          "another file of NCCL, to compare with the job's own"},
         {"proof", 'l', CLI_INT, &o.proofs, "N",
-         "launches of the proof; 3 if time is short (default 4)"},
+         "launches of the proof; 3 if time is short (default 4). 0: no proof; all settings stay to "
+         "the end, in launches of six blocks each, as many as the time allows"},
         {"emit", 'e', CLI_TEXT, &o.emit, "FORM",
          "form of the lines to paste: env or pytorch (default env)"},
         {"dry-run", 'n', CLI_FLAG, &o.dry_run, NULL, "print what would be tried; start nothing"},

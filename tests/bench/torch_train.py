@@ -14,7 +14,9 @@ of its own, in turns of some steps in random order, with auto twice; it prints t
 time against auto, with its 95% interval. --graph captures the step of --mode ddp in a CUDA graph.
 --sync reads the loss after each step. --eval N makes an evaluation every N steps, with collectives
 of its own. --hook, and hook= in --compare, registers a communication hook with DDP: none communicates
-nothing, bf16 halves the bytes. --compile compiles the model.
+nothing, bf16 halves the bytes. --compile compiles the model. --alone trains three steps and goes on
+with the all-reduces of a step alone, of the sizes of DDP's buckets: the bandwidth beside which the
+step is held.
 """
 import argparse
 import contextlib
@@ -108,6 +110,7 @@ def options():
     p.add_argument("--graph", action="store_true")
     p.add_argument("--hook", choices=["none", "bf16"])
     p.add_argument("--compile", action="store_true")
+    p.add_argument("--alone", action="store_true")
     p.add_argument("--every", type=int, default=50, help="steps between looks at the clock")
     return p.parse_args()
 
@@ -224,6 +227,23 @@ class Training:
         return took.item()
 
 
+class Alone:
+    """The all-reduces of a step of DDP, and nothing else."""
+
+    def __init__(self, o, device, training):
+        for _ in range(3):
+            training.run()
+        torch.cuda.synchronize()
+        facts = training.model._get_ddp_logging_data()
+        sizes = facts.get("rebuilt_bucket_sizes") or facts["bucket_sizes"]
+        self.buffers = [torch.ones(int(s) // 4, device=device) for s in sizes.replace(",", " ").split()]
+        say(f"alone: {[b.nbytes for b in self.buffers]} bytes")
+
+    def run(self):
+        for work in [dist.all_reduce(b, dist.ReduceOp.AVG, async_op=True) for b in self.buffers]:
+            work.wait()
+
+
 def say(text):
     if dist.get_rank() == 0:
         print(text, flush=True)
@@ -241,7 +261,7 @@ def train(o, t):
         for _ in range(o.every):
             t.run()
             steps += 1
-            if o.eval and steps % o.eval == 0:
+            if o.eval and not o.alone and steps % o.eval == 0:
                 with torch.no_grad():
                     for _ in range(5):
                         t.model(t.inputs)
@@ -309,6 +329,8 @@ def main():
             compare(o, device, stream)
         else:
             t = Training(o, device, stream, o.config)
+            if o.alone:
+                t = Alone(o, device, t)
             (time_steps if o.steps else train)(o, t)
             del t
     # NCCL waits for ever to destroy a communicator that a live CUDA graph has in it.
