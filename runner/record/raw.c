@@ -128,15 +128,16 @@ static bool good(const struct raw_member *m)
     return simple;
 }
 
-/* Splits the line of n bytes, which a '\0' follows. False: the line is not of this form, and is unchanged. */
-static bool raw_head_read(struct raw_head *h, char *s, size_t n)
+/* Splits the line of n bytes, which a '\0' follows; checked: its names were checked before. False: the line is
+ * not of this form, and is unchanged. */
+static bool raw_head_read(struct raw_head *h, char *s, size_t n, bool checked)
 {
     h->n = 0;
     const char *end = *s == '{' ? read_members(h, s, NULL) : NULL;
     if (end != s + n)
         return false;
     end_texts(h, s, '\0');
-    for (const struct raw_member *m = h->v; m < h->v + h->n; m++)
+    for (const struct raw_member *m = h->v; m < h->v + h->n && !checked; m++)
         if (!good(m)) {
             end_texts(h, s, '"');
             return false;
@@ -433,7 +434,7 @@ static int parse(struct raw *r, const char *line, size_t n, struct raw_line *out
         strcpy(cut, "}");
         n = (size_t)(cut - text) + 1;
     }
-    if (r->without_trees & 1u << out->type && raw_head_read(&r->head, text, n)) {
+    if (r->without_trees & 1u << out->type && raw_head_read(&r->head, text, n, r->file->checked)) {
         out->head = &r->head;
         return 1;
     }

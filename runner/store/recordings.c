@@ -44,7 +44,7 @@ struct ingest {
     struct csv out[RAW_TABLES + DERIVED];
     struct store_rows *rows[RAW_TABLES + DERIVED];
     int launch, attempt;
-    size_t file;
+    size_t file, cell; /* cell: of the last block */
     int64_t seq;
     bool headed;
 };
@@ -156,9 +156,16 @@ static void take_health(struct ingest *in, const struct raw_line *l)
         }
 }
 
-static const struct rec_cell *cell_of(const struct ingest *in, const struct raw_line *l)
+/* From that of the block before on: blocks of a group take turns. */
+static const struct rec_cell *cell_of(struct ingest *in, const struct raw_line *l)
 {
-    return recorded_find(in->r, raw_text(l, "cell"));
+    const char *id = raw_text(l, "cell");
+    for (size_t i = 0; i < in->r->n_cells; i++) {
+        size_t k = (in->cell + i) % in->r->n_cells;
+        if (!strcmp(in->r->cells[k].id, id))
+            return &in->r->cells[in->cell = k];
+    }
+    return NULL;
 }
 
 /* Are the blocks of this file those of the group that are in the derived tables? */
