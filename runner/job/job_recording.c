@@ -389,25 +389,6 @@ int job_recording_end(struct job_recording *b, bool complete)
 
 /* ---- reading ---- */
 
-/* Calls `take` with each line of these types of each launch in a folder. */
-static int each_line(const char *dir, unsigned types,
-                     void (*take)(void *ctx, const struct raw_line *l, int launch), void *ctx)
-{
-    AUTO_WORDS struct words paths = {0};
-    int code = GS_OK, got = 0, launch, attempt;
-    record_list(dir, &paths);
-    for (size_t i = 0; i < paths.n && !code; i++) {
-        AUTO(raw_close_of) struct raw *raw = NULL;
-        struct raw_line l;
-        code = raw_open(&raw, paths.v[i]);
-        record_parse_name(path_name(paths.v[i]), &launch, &attempt);
-        while (!code && (got = raw_next(raw, types, &l)) == 1)
-            take(ctx, &l, launch);
-        code = code ? code : got < 0 ? GS_FAILED : GS_OK;
-    }
-    return code;
-}
-
 /* A start while it is read: its lines follow each other. */
 struct start {
     job_recording_take *take;
@@ -427,7 +408,7 @@ static void end_start(struct start *f, bool failed)
     f->n = 0;
 }
 
-static void take_start(void *ctx, const struct raw_line *l, int launch)
+static bool take_start(void *ctx, const struct raw_line *l)
 {
     struct start *f = ctx;
     int64_t iters = json_integer_of(l->json, "iters");
@@ -435,18 +416,19 @@ static void take_start(void *ctx, const struct raw_line *l, int launch)
         end_start(f, false);
         xstrset(&f->label, json_text_of(l->json, "config"));
         f->copy = (int)json_integer_of(l->json, "copy");
-        f->launch = launch;
+        f->launch = l->launch;
     } else if (l->type == RAW_FAIL) {
         end_start(f, true);
     } else if (l->n) {
         APPEND(f->v, f->n) = (double)l->time_ns[0] * 1e-9 / (double)(iters > 0 ? iters : 1);
     }
+    return true;
 }
 
 int job_recording_read(const char *dir, job_recording_take *take, void *ctx)
 {
     struct start f = {.take = take, .ctx = ctx};
-    int code = each_line(dir, 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_FAIL, take_start, &f);
+    int code = raw_each(dir, 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_FAIL, take_start, &f);
     end_start(&f, false);
     free(f.label);
     return code;
@@ -465,7 +447,7 @@ static void end_cells(struct reading *f)
     f->n = 0;
 }
 
-static void take_visit(void *ctx, const struct raw_line *l, int launch)
+static bool take_visit(void *ctx, const struct raw_line *l)
 {
     struct reading *f = ctx;
     const json_t *o = l->json, *each = json_object_get(o, "rank_ns");
@@ -485,14 +467,14 @@ static void take_visit(void *ctx, const struct raw_line *l, int launch)
     while (cell && cell < f->cells + f->n && strcmp(cell->id, json_text_of(o, "cell")))
         cell++;
     if (!cell || cell == f->cells + f->n)
-        return;
+        return true;
     if (l->type == RAW_NOTE && !strcmp(json_text_of(o, "key"), "ran"))
         cell->left_out = strstr(json_text_of(o, "value"), "none") != NULL;
     int64_t iters = json_integer_of(o, "iters");
     if (l->type != RAW_BLOCK || l->n != 1 || iters < 1)
-        return;
+        return true;
     struct visit *v = &APPEND(all->v, all->n);
-    *v = (struct visit){.launch = launch,
+    *v = (struct visit){.launch = l->launch,
                         .block = json_integer_of(o, "block") - 1,
                         .copy = json_integer_of(o, "copy"),
                         .steps = iters + 1,
@@ -503,6 +485,7 @@ static void take_visit(void *ctx, const struct raw_line *l, int launch)
         v->rank_ns = xcalloc((size_t)all->ranks, sizeof *v->rank_ns);
     for (size_t i = 0; v->rank_ns && i < json_array_size(each); i++)
         v->rank_ns[i] = (uint64_t)json_integer_value(json_array_get(each, i));
+    return true;
 }
 
 int job_recording_visits(struct visits *all, const char *dir)
@@ -510,7 +493,7 @@ int job_recording_visits(struct visits *all, const char *dir)
     const unsigned types = 1u << RAW_HEADER | 1u << RAW_CELL | 1u << RAW_NOTE | 1u << RAW_BLOCK;
     struct reading f = {.all = all};
     *all = (struct visits){0};
-    int code = each_line(dir, types, take_visit, &f);
+    int code = raw_each(dir, types, take_visit, &f);
     end_cells(&f);
     free(f.cells);
     if (code)

@@ -172,11 +172,11 @@ struct host_load *host_load_new(void)
     return xcalloc(1, sizeof(struct host_load));
 }
 
-void host_load_line(struct host_load *h, int launch, const struct raw_line *l)
+void host_load_line(struct host_load *h, const struct raw_line *l)
 {
     if (l->type == RAW_HEADER) {
         end_recording(h);
-        h->now = (struct on_gpus){.launch = launch};
+        h->now = (struct on_gpus){.launch = l->launch};
         read_header(h, l->json);
     } else if (l->type == RAW_HEALTH) {
         read_health(h, l->json);
@@ -186,24 +186,19 @@ void host_load_line(struct host_load *h, int launch, const struct raw_line *l)
 
 /* ---- a run ---- */
 
+static bool take_line(void *ctx, const struct raw_line *l)
+{
+    host_load_line(ctx, l);
+    return true;
+}
+
 /* Ignores damage: the code that reads the samples reports it. */
 static struct host_load *read_run(const char *run)
 {
     char ignored[1];
     struct host_load *h = host_load_new();
-    AUTO_WORDS struct words paths = {0};
-    record_list(run, &paths);
     err_capture(ignored, sizeof ignored);
-    for (size_t i = 0; i < paths.n; i++) {
-        AUTO(raw_close_of) struct raw *raw = NULL;
-        struct raw_line l;
-        int launch, attempt;
-        if (!record_parse_name(path_name(paths.v[i]), &launch, &attempt) ||
-            raw_open(&raw, paths.v[i]))
-            continue;
-        while (raw_next(raw, 1u << RAW_HEADER | 1u << RAW_HEALTH, &l) == 1)
-            host_load_line(h, launch, &l);
-    }
+    raw_each(run, 1u << RAW_HEADER | 1u << RAW_HEALTH, take_line, h);
     err_capture(NULL, 0);
     end_recording(h);
     return h;

@@ -51,7 +51,7 @@ struct disturbed_launches {
 /* What the recordings of a run say of their hosts, from their headers and lines of health in order. */
 struct host_load;
 struct host_load *host_load_new(void);
-void host_load_line(struct host_load *h, int launch, const struct raw_line *l);
+void host_load_line(struct host_load *h, const struct raw_line *l);
 void host_load_delete(struct host_load *h);
 /* After the last line. */
 void host_load_disturbed(struct disturbed_launches *d, struct host_load *h);

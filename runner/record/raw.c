@@ -237,6 +237,7 @@ struct raw {
     size_t at;        /* of the next line */
     size_t number;    /* of the line last returned */
     struct text line; /* a copy of it, which is cut into its parts */
+    int launch;
     bool torn;
     bool checks;     /* it reads from the first line on, and the file was not checked before */
     bool undigested; /* of a version that wrote neither a digest nor a chain */
@@ -470,7 +471,8 @@ int raw_next(struct raw *r, unsigned want, struct raw_line *out)
         if (r->checks && !is_as_written(r, type, text, n))
             return -1;
         if (want & 1u << type) {
-            *out = (struct raw_line){.type = (enum raw_type)type, .number = r->number};
+            *out = (struct raw_line){
+                .type = (enum raw_type)type, .launch = r->launch, .number = r->number};
             return parse(r, text, n, out);
         }
     }
@@ -512,6 +514,8 @@ int raw_open(struct raw **out, const char *path)
     *out = xcalloc(1, sizeof **out);
     (*out)->file = h;
     h->readers++;
+    int attempt;
+    record_parse_name(path_name(path), &(*out)->launch, &attempt);
     (*out)->checks = !h->checked;
     int code = h->checked ? GS_OK : read_header(*out);
     if (code) {
@@ -559,6 +563,26 @@ void raw_close(struct raw *r)
     text_free(&r->line);
     free(r->times);
     free(r);
+}
+
+int raw_each(const char *dir, unsigned types, bool (*take)(void *ctx, const struct raw_line *l),
+             void *ctx)
+{
+    AUTO_WORDS struct words paths = {0};
+    bool more = true;
+    if (!record_list(dir, &paths))
+        return fail_at(GS_USAGE, dir, 0, "is not a run folder: %s", strerror(errno));
+    for (size_t i = 0; i < paths.n && more; i++) {
+        AUTO(raw_close_of) struct raw *raw = NULL;
+        struct raw_line l;
+        int got = 1;
+        CHECK(raw_open(&raw, paths.v[i]));
+        while (more && (got = raw_next(raw, types, &l)) == 1)
+            more = take(ctx, &l);
+        if (got < 0)
+            return GS_FAILED;
+    }
+    return GS_OK;
 }
 
 /* ---- members ---- */

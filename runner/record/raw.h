@@ -57,6 +57,7 @@ enum raw_type {
 
 struct raw_line {
     enum raw_type type;
+    int launch;                  /* in the name of the file */
     size_t number;               /* line number, from 1 */
     json_t *json;                /* without time_ns for a block; valid until the next raw_next */
     const struct raw_head *head; /* instead of json, after raw_without_trees; otherwise NULL */
@@ -84,6 +85,11 @@ void raw_without_trees(struct raw *r, unsigned types);
 bool raw_torn(const struct raw *r);
 void raw_close(struct raw *r);
 AUTO_POINTER(struct raw, raw_close)
+
+/* Calls take() with each line of these types (as in raw_next) in the recordings of a run folder, until it
+ * returns false. GS_OK, or reported: a recording is damaged, or the folder cannot be read. */
+int raw_each(const char *dir, unsigned types, bool (*take)(void *ctx, const struct raw_line *l),
+             void *ctx);
 
 /* raw_tell: where the next line starts. raw_seek goes back there. */
 struct raw_place raw_tell(const struct raw *r);

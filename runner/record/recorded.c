@@ -305,7 +305,7 @@ static int read_line(void *ctx, const struct ledger *ledger, size_t file, const 
         r->n_files = ledger->n_files;
         read_plan(r, ledger->plan.root);
     }
-    host_load_line(in->load, ledger->files[file].launch, l);
+    host_load_line(in->load, l);
     switch (l->type) {
     case RAW_HEADER:
         r->files[file].header = json_incref(l->json);

@@ -33,27 +33,21 @@ bool runs_is_run(const char *dir)
     return paths.n > 0;
 }
 
-static bool has_block(const char *path)
+static bool take_any(void *ctx, const struct raw_line *l)
 {
-    char ignored[1];
-    struct raw *raw = NULL;
-    struct raw_line l;
-    err_capture(ignored, sizeof ignored);
-    int got = raw_open(&raw, path) ? -1 : raw_next(raw, 1u << RAW_BLOCK, &l);
-    if (raw)
-        raw_close(raw);
-    err_capture(NULL, 0);
-    return got != 0;
+    (void)l;
+    *(bool *)ctx = true;
+    return false;
 }
 
 bool runs_measured(const char *dir)
 {
-    AUTO_WORDS struct words paths = {0};
+    char ignored[1];
     bool measured = false;
-    record_list(dir, &paths);
-    for (size_t i = 0; i < paths.n && !measured; i++)
-        measured = has_block(paths.v[i]);
-    return measured;
+    err_capture(ignored, sizeof ignored);
+    int code = raw_each(dir, 1u << RAW_BLOCK, take_any, &measured);
+    err_capture(NULL, 0);
+    return code || measured;
 }
 
 /* ---- keys ---- */
@@ -65,30 +59,15 @@ static const char *host_of(const json_t *header)
     return *lab ? lab : json_text_of(json_array_get(json_object_get(header, "hosts"), 0), "host");
 }
 
-static int read_key(const char *path, struct run_folder *run)
+/* Of the first recording with a header. */
+static bool take_key(void *ctx, const struct raw_line *l)
 {
-    AUTO(raw_close_of) struct raw *raw = NULL;
-    struct raw_line l;
-    CHECK(raw_open(&raw, path));
-    int got = raw_next(raw, 1u << RAW_HEADER, &l);
-    if (got == 1)
-        *run = (struct run_folder){
-            .key = xstrfmt("%s\n%s\n%s\n%s\n", json_text_of(l.json, "platform"),
-                           json_text_of(l.json, "workload"), json_text_of(l.json, "label"),
-                           json_text_of(l.json, "run_id")),
-            .host = xstrdup(host_of(l.json))};
-    return got < 0 ? GS_FAILED : GS_OK;
-}
-
-/* Key and host, from the first recording with a header; NULL if there is none. */
-static int key_of(const char *dir, struct run_folder *run)
-{
-    AUTO_WORDS struct words paths = {0};
-    int code = GS_OK;
-    record_list(dir, &paths);
-    for (size_t i = 0; i < paths.n && !run->key && !code; i++)
-        code = read_key(paths.v[i], run);
-    return code;
+    struct run_folder *run = ctx;
+    run->key = xstrfmt("%s\n%s\n%s\n%s\n", json_text_of(l->json, "platform"),
+                       json_text_of(l->json, "workload"), json_text_of(l->json, "label"),
+                       json_text_of(l->json, "run_id"));
+    run->host = xstrdup(host_of(l->json));
+    return false;
 }
 
 /* ---- folders ---- */
@@ -115,7 +94,7 @@ static int find_run(struct runs *r, const char *dir, bool named)
         add(r, dir, run);
         return GS_OK;
     }
-    int code = key_of(dir, &run);
+    int code = raw_each(dir, 1u << RAW_HEADER, take_key, &run);
     if (run.key)
         add(r, dir, run);
     else if (!code && named)
@@ -340,21 +319,21 @@ static void keep_platform(struct runs *runs, const char *platform)
             drop(runs, i);
 }
 
+static bool take_group(void *ctx, const struct raw_line *l)
+{
+    char **first = ctx;
+    const char *group = json_text_of(l->json, "group");
+    if (!*first || strcmp(group, *first) < 0)
+        xstrset(first, group);
+    return true;
+}
+
 static void set_standing(struct run_folder *run)
 {
-    AUTO_WORDS struct words paths = {0};
     AUTO_FREE char *group = NULL;
     char ignored[1];
     err_capture(ignored, sizeof ignored);
-    record_list(run->dir, &paths);
-    for (size_t i = 0; i < paths.n; i++) {
-        AUTO(raw_close_of) struct raw *raw = NULL;
-        struct raw_line l;
-        if (!raw_open(&raw, paths.v[i]))
-            while (raw_next(raw, 1u << RAW_CELL, &l) == 1)
-                if (!group || strcmp(json_text_of(l.json, "group"), group) < 0)
-                    xstrset(&group, json_text_of(l.json, "group"));
-    }
+    raw_each(run->dir, 1u << RAW_CELL, take_group, &group);
     err_capture(NULL, 0);
     run->section = runs_section(run->key, group);
     run->rank = runs_rank(run_is_final(run->dir), runs_measured(run->dir), path_name(run->dir));

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "common/collective.h"
 #include "lab/spec.h"
-#include "record/record.h"
 #include "record/recorded.h"
 
 #include <math.h>
@@ -55,22 +54,32 @@ static void take_rank(struct links *l, const char *way, const json_t *o, size_t 
     l->rate_Bps[at] = fmax(l->rate_Bps[at], fmin(rate_Bps, l->line_Bps[at]));
 }
 
-static int take_block(struct links *l, const struct recorded *r, const json_t *block)
+struct reading {
+    struct links *l;
+    const struct recorded *r;
+    int code;
+};
+
+static bool take_block(void *ctx, const struct raw_line *line)
 {
-    const struct rec_cell *c = recorded_find(r, json_text_of(block, "cell"));
-    const json_t *o = json_object_get(block, "each");
+    struct reading *in = ctx;
+    struct links *l = in->l;
+    const struct rec_cell *c = recorded_find(in->r, json_text_of(line->json, "cell"));
+    const json_t *o = json_object_get(line->json, "each");
     char way[16] = "", round[32] = "";
-    if (json_integer_of(block, "copy"))
-        return GS_OK; /* of the baseline: a second chance that the others had not */
+    if (json_integer_of(line->json, "copy"))
+        return true; /* of the baseline: a second chance that the others had not */
     if (!c || !o || !recorded_param(c, "way", way, sizeof way) ||
-        !recorded_param(c, "round", round, sizeof round))
-        return fail(GS_USAGE, "%s: not a recording of wan_links", r->dir);
+        !recorded_param(c, "round", round, sizeof round)) {
+        in->code = fail(GS_USAGE, "%s: not a recording of wan_links", in->r->dir);
+        return false;
+    }
     for (size_t rank = 0; rank < l->n; rank++) {
         int peer = collective_round_peer((int)rank, atoi(round) - 1, (int)l->n);
         if (peer >= 0 || !strcmp(way, "all"))
             take_rank(l, way, o, rank, (size_t)peer);
     }
-    return GS_OK;
+    return true;
 }
 
 /* Of a run in a lab: what its lines give. */
@@ -84,33 +93,10 @@ static void take_lab(struct links *l, const json_t *header)
     }
 }
 
-static int take_file(struct links *l, const struct recorded *r, const char *path)
-{
-    AUTO(raw_close_of) struct raw *raw = NULL;
-    struct raw_line line;
-    int got;
-    CHECK(raw_open(&raw, path));
-    const unsigned wanted = 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_BLOCK;
-    while ((got = raw_next(raw, wanted, &line)) == 1)
-        switch (line.type) {
-        case RAW_HEADER:
-            take_lab(l, line.json);
-            break;
-        case RAW_NOTE: /* of the link that was opened */
-            if (!strcmp(json_text_of(line.json, "key"), "tcp_congestion"))
-                snprintf(l->congestion, sizeof l->congestion, "%s",
-                         json_text_of(line.json, "value"));
-            break;
-        default:
-            CHECK(take_block(l, r, line.json));
-        }
-    return got < 0 ? GS_FAILED : GS_OK;
-}
-
 int links_read(struct links *l, const char *dir)
 {
     AUTO(recorded_free_of) struct recorded *r = NULL;
-    AUTO_WORDS struct words paths = {0};
+    struct reading in = {l, NULL, GS_OK};
     *l = (struct links){.congestion = "cubic"};
     CHECK(recorded_read(&r, dir));
     if (!r)
@@ -129,10 +115,16 @@ int links_read(struct links *l, const char *dir)
     l->names = xcalloc(n, sizeof *l->names);
     for (size_t i = 0; i < n; i++)
         l->names[i] = xstrfmt("site%zu", i);
-    if (!record_list(dir, &paths))
-        return fail(GS_FAILED, "%s: cannot be read", dir);
-    for (size_t i = 0; i < paths.n; i++)
-        CHECK(take_file(l, r, paths.v[i]));
+    for (size_t i = 0; i < r->n_files; i++) {
+        const struct words *notes = &r->files[i].notes;
+        take_lab(l, r->files[i].header);
+        for (size_t k = 0; k + 1 < notes->n; k += 2) /* of the links that were opened */
+            if (!strcmp(notes->v[k], "tcp_congestion"))
+                snprintf(l->congestion, sizeof l->congestion, "%s", notes->v[k + 1]);
+    }
+    in.r = r;
+    CHECK(raw_each(dir, 1u << RAW_BLOCK, take_block, &in));
+    CHECK(in.code);
     for (size_t at = 0; at < n * n; at++)
         if (at / n != at % n && (!(l->rate_Bps[at] > 0) || isnan(l->rtt_s[at])))
             return fail(GS_FAILED, "%s: rank %zu to rank %zu is not measured", dir, at / n, at % n);
