@@ -15,7 +15,7 @@ committed_key() {
 committed_make() { # DIR
     local plan name
     mkdir -p "$1/wan" && cd "$top" || return # places in the tables are those of the checkout
-    "$gradsync" query -q data/raw --export "$1" && "$gradsync" compare -q data/raw -o "$1" || return
+    "$gradsync" query -q data/raw --export "$1" || return
     for plan in configs/*.ini; do
         grep -qx '\[model\]' "$plan" || continue
         name=$(basename "$plan" .ini)

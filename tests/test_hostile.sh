@@ -25,7 +25,7 @@ printable_only() {
     ! grep -q $'[\001-\010\013-\037\177]' <<<"$1" && ! grep -q "$wide" <<<"$1"
 }
 readers() { # each reader that prints or writes texts
-    printf '%s\n' 'check data/raw' 'query --export csv' 'show data/raw/p/null/r1' 'compare -o csv' \
+    printf '%s\n' 'check data/raw' 'query --export csv' 'show data/raw/p/null/r1' 'compare' \
         'report -o page.html'
 }
 refused() { # WHAT
@@ -70,7 +70,7 @@ for text in $'\xc2\x85' $'\xe2\x80\xae' $'\f'; do
     done
 done
 rm -rf data && mkdir -p data/raw/p/null && cp -r raw/p/null/r1 data/raw/p/null/r1
-"$gradsync" query -q data/raw --export csv && "$gradsync" compare -q data/raw -o csv
+"$gradsync" query -q data/raw --export csv
 for text in $'\e[31m' $'\xc2\x9b' $'\xe2\x81\xa6'; do
     sed -i "2s/^[^,]*,/a${text},/" csv/{summary,compare,launches}.csv
     exits 1 'a control character in a table ends a query' "$gradsync" query --table csv/compare.csv 'SELECT * FROM compare'

@@ -95,7 +95,7 @@ done
 ok 'reports of two configs are imported as one run' import -q --as-launches -o configs \
     {ring,tree}{1,2}.json
 is "$(find configs -name 'launch-*.jsonl' | wc -l)" 4 'they are four launches of it'
-apart() { "$gradsync" compare -q configs -o configs.csv && csv configs.csv/compare.csv 1 baseline \
+apart() { "$gradsync" query -q configs --export configs.csv && csv configs.csv/compare.csv 1 baseline \
     config blocks ratio reason | sed -E 's/([0-9]\.[0-9]{3})[0-9]*/\1/' | sort | uniq -c | xargs; }
 is "$(apart)" '8 ring tree 160 1.000 launched apart' \
     'each cell of a launch apart is compared with the one of its parameters, without warm-up'

@@ -18,7 +18,7 @@ special='not a regular file'
 
 whole_run raw/p/null/r1
 rm "$(recording raw/p/null/r1 1 1)" && mkfifo "$(recording raw/p/null/r1 1 1)"
-for verb in 'check raw' 'query raw --export csv' 'show raw/p/null/r1' 'compare raw -o csv'; do
+for verb in 'check raw' 'query raw --export csv' 'show raw/p/null/r1' 'compare raw'; do
     # shellcheck disable=SC2086
     ends 'a pipe for a recording' "$special" "$gradsync" $verb
 done

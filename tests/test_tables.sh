@@ -24,7 +24,6 @@ configs = auto, ring
 END
 exits 0 'steps are measured' "$gradsync" run -q mine.ini
 exits 0 'the recording is reduced' "$gradsync" query -q data/raw --export csv
-exits 0 'the recording is compared' "$gradsync" compare -q data/raw -o csv
 echo >plain
 exits 1 'a table below a file is refused' "$gradsync" model -q "$top/configs/wan-4site.ini" \
     --csv plain/x.csv

@@ -42,7 +42,7 @@ is "$(grep ^unset <<<"$out" | xargs)" 'unset NCCL_P2P_DISABLE' \
     'the lines to paste follow'
 run=$(run_of) proof=$(proof_of) answer=$out
 exits 0 'check accepts both recordings' "$gradsync" check "$run" "$proof"
-prints 'unset.*training +faster' "$gradsync" compare --all "$proof" -o csv
+prints 'unset.*training +faster' "$gradsync" compare --all "$proof"
 is "$("$gradsync" compare "$proof" 2>/dev/null | sed -n 's/^.* -\([0-9.]*%\) \[-\([0-9.]*\), -\([0-9.]*\)\].*/\1 shorter [\3, \2]/p')" \
     "$(sed -n '1s/.*steps \([0-9.]*% shorter \[[^]]*\]\).*/\1/p' <<<"$answer")" \
     'compare prints the numbers of the proof that tune printed'

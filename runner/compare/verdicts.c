@@ -466,19 +466,6 @@ void contrast_row(struct csv *csv, const struct contrast *c)
                                        : "");
 }
 
-int comparison_write(const struct comparison *c, const char *dir, const char *file)
-{
-    struct csv csv;
-    AUTO_FREE char *path = xstrfmt("%s/%s", dir, file);
-    CHECK(csv_open(&csv, path));
-    csv_header(&csv, compare_columns);
-    for (size_t i = 0; i < c->n; i++) {
-        contrast_row(&csv, &c->v[i]);
-        csv_end(&csv);
-    }
-    return csv_close(&csv, true);
-}
-
 /* ---- counting ---- */
 
 struct placebo {
@@ -525,14 +512,4 @@ void placebo_put(struct csv *csv, const struct comparison *c)
                      (int64_t)v[i].aa_called);
         csv_end(csv);
     }
-}
-
-int placebo_write(const struct comparison *c, const char *dir)
-{
-    struct csv csv;
-    AUTO_FREE char *path = xstrfmt("%s/%s", dir, PLACEBO_CSV);
-    CHECK(csv_open(&csv, path));
-    csv_header(&csv, placebo_columns);
-    placebo_put(&csv, c);
-    return csv_close(&csv, true);
 }

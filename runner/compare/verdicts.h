@@ -8,10 +8,8 @@
  *                             configs share no block, launch by launch (collect.h)
  *   compare A B               two runs: cell by cell, B against A, launch by
  *                             launch (unpaired; collect.h)
- *   compare --again [RAW…]    contrasts that several runs have measured (store/contrasts.h)
  *
- * -o CSV writes CSV/compare.csv; with --again CSV/again.csv. `query --export` also writes chosen.csv, with
- * the same columns: the contrasts against the config that is fastest in mode comm, in the other modes, with
+ * `query --export` writes compare.csv, and chosen.csv with the same columns: the contrasts against the config that is fastest in mode comm, in the other modes, with
  * the floor of the config with a second copy. Is what is fastest alone also the best in the step?
  *
  * Holm's adjustment is over a family: the contrasts of one group (all equal but config and mode) and
@@ -131,8 +129,6 @@ extern const char compare_columns[];
 /* Writes the fields of compare_columns; does not end the row. */
 struct csv;
 void contrast_row(struct csv *csv, const struct contrast *c);
-/* GS_OK or reported. */
-int comparison_write(const struct comparison *c, const char *dir, const char *file);
 
 struct winner {
     const struct contrast *first; /* of its family */
@@ -163,5 +159,3 @@ extern const char placebo_columns[];
 
 /* The rows of placebo.csv. */
 void placebo_put(struct csv *csv, const struct comparison *c);
-/* Writes DIR/placebo.csv. GS_OK or reported. */
-int placebo_write(const struct comparison *c, const char *dir);

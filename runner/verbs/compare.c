@@ -63,8 +63,8 @@ static int keep(struct comparison *c, enum criterion by, const char *typed)
 /* ---- what is compared ---- */
 
 struct compare_request {
-    const char *out, *baseline, *size, *mode, *config;
-    bool quiet, all;
+    const char *baseline, *size, *mode, *config;
+    bool all;
     char **args;
     size_t n;
 };
@@ -499,18 +499,6 @@ static int print_contrasts(const struct compare_request *q, const struct choice 
     return GS_OK;
 }
 
-static int show_contrasts(const struct compare_request *q, const struct choice *choice,
-                          const struct comparison *c)
-{
-    if (q->out) {
-        CHECK(comparison_write(c, q->out, COMPARE_CSV));
-        CHECK(placebo_write(c, q->out));
-    }
-    if (!c->n)
-        CHECK(compare_nothing(q, choice));
-    return c->n && !q->quiet ? print_contrasts(q, choice, c) : GS_OK;
-}
-
 /* ---- the verb ---- */
 
 static int compare(void *request, char **words, int n)
@@ -523,19 +511,18 @@ static int compare(void *request, char **words, int n)
     AUTO(comparison_free) struct comparison c = {0};
     AUTO(runs_choice_free) struct choice choice = {0};
     CHECK(compare_collect(&c, q, &choice));
-    c.without_aa = !q->all && !q->out; /* only placebo_put() asks */
+    c.without_aa = !q->all; /* only placebo_put() asks */
     comparison_solve(&c, 0);
     size_t single = 0;
     for (size_t i = 0; i < c.n; i++)
         single += c.v[i].effect.launches == 1;
-    int code = show_contrasts(q, &choice, &c);
-    if (single) /* on stderr, because such rows look like the others in the CSV */
+    int code = c.n ? print_contrasts(q, &choice, &c) : compare_nothing(q, &choice);
+    if (single)
         say("%zu contrast%s come%s from one launch, so no verdict holds for other launches; "
             "measure 5 or more",
             single, single == 1 ? "" : "s", single == 1 ? "s" : "");
     CHECK(code);
-    if (!q->quiet)
-        tell_machines(&choice);
+    tell_machines(&choice);
     return GS_OK;
 }
 
@@ -552,9 +539,6 @@ int cmd_compare(int argc, char **argv)
         {"config", 0, CLI_TEXT, &q.config, "CONFIG", "print only this config"},
         {"baseline", 0, CLI_TEXT, &q.baseline, "CONFIG",
          "compare with this config (default: the baseline of the run)"},
-        {"output", 'o', CLI_TEXT, &q.out, "CSV",
-         "folder for the complete table (default: write no table)"},
-        {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only, no table"},
         {0},
     };
     const struct cli cli = {

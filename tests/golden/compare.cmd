@@ -24,14 +24,14 @@ named() { sed -i "s/\"run_id\":\"[^\"]*\"/\"run_id\":\"$2\"/" "$1"/*.jsonl; } # 
 
 # ---- inside a run. Five launches cannot give a permutation p below 0.0625.
 make raw1 groups=2 spread=0.002
-$ gradsync compare --all raw1 -o csv
+$ gradsync compare --all raw1
+gradsync query -q raw1 --export csv
 $ table csv/compare.csv size_B config launches ratio ratio_low ratio_high p_permutation p_holm p_holm_of floor equivalence launches_needed verdict
-$ gradsync compare -q raw1 -o quiet && diff csv quiet
 # A config that is faster in one group and slower in the other is not what to set.
 cp -r raw1 crossed && times crossed 1.05 '.cell == "0000000000000043"'
 $ gradsync compare crossed 2>/dev/null | grep -v '^--all\|^Only'
-# reduce compares on one thread, compare on all processors.
-$ gradsync query -q raw1 --export one && cmp csv/compare.csv one/compare.csv
+# A table is solved on one thread, compare uses all processors.
+$ gradsync compare --all raw1 | grep -o '[+-][0-9.]*% *[+-][0-9.]*% .. [+-][0-9.]*%' | diff - <(csv csv/compare.csv 1 ratio ratio_low ratio_high | awk '{ printf "%+.2f%%  %+.2f%% .. %+.2f%%\n", 100 * ($1 - 1), 100 * ($2 - 1), 100 * ($3 - 1) }')
 
 # ---- one line a group: its fastest config
 $ gradsync compare raw1
@@ -44,8 +44,7 @@ $ diff <(gradsync compare --mode alone --all raw1) <(gradsync compare --all raw1
 $ gradsync compare --mode training raw1
 $ gradsync compare --config c3 raw1
 $ gradsync compare --config c9 raw1
-$ gradsync compare -q --baseline c2 raw1 -o c2.csv
-$ table c2.csv/compare.csv size_B baseline config verdict
+$ gradsync compare --all --baseline c2 raw1 | cut -c 1-40
 $ gradsync compare --baseline c9 raw1
 # One config against the baseline is said as a difference, and neither is called the best.
 make pair/sim groups=2 configs=2 spread=0.0005
@@ -57,7 +56,8 @@ $ gradsync compare close
 
 # ---- a small effect: c2 is shorter, by less than the bound
 make small/sim groups=1 spread=0.0005 effect=0.006
-$ gradsync compare small -o small.csv
+$ gradsync compare small
+gradsync query -q small --export small.csv
 $ table small.csv/compare.csv config verdict small_effect
 $ gradsync compare --config c2 small
 
@@ -81,7 +81,7 @@ $ gradsync compare --all best | grep '^[0-9]* contrasts'
 $ gradsync compare best
 
 # ---- which config is the baseline: that measured twice, that of the config file, the first
-baselines() { gradsync compare -q named -o named.csv && table named.csv/compare.csv baseline | sort -u; }
+baselines() { gradsync query -q named --export named.csv && table named.csv/compare.csv baseline | sort -u; }
 cp -r raw1 named && printf '[measure]\nbaseline = c1\n[null]\nsize = 8\n' >named/config.ini
 $ baselines
 sed -i '/"copy":1/d' named/*.jsonl
@@ -92,12 +92,12 @@ $ baselines
 # ---- hosts: neither their order nor how many ranks each has makes another provenance
 cp -r raw1 hosts
 edit hosts 'if .type == "header" then .hosts = ([if .launch == 1 then "n2", "n1" else "n1", "n2", "n1" end] | map({host: .})) else . end'
-$ gradsync compare -q hosts -o hosts.csv && table hosts.csv/compare.csv size_B config launches reason
+$ gradsync query -q hosts --export hosts.csv && table hosts.csv/compare.csv size_B config launches reason
 
 # ---- a block of a trial visits its baseline twice: the second visit counts half
 cp -r raw1 visits && sed -i 's/"workload":"null"/"workload":"trial"/' visits/*.jsonl
 times visits 1.21 '.copy == 1'
-$ gradsync compare -q visits -o visits.csv && table visits.csv/compare.csv size_B config ratio | sed 3q
+$ gradsync query -q visits --export visits.csv && table visits.csv/compare.csv size_B config ratio | sed 3q
 
 # ---- same operation: c2 is 2% faster than the baseline, and ran what the baseline ran
 make same groups=2 spread=0.002
@@ -105,7 +105,7 @@ for config in c0 c2; do ran same $config 'RING/LL ctas=24'; done
 ran same c1 'unproven: this NCCL does not say what it ran'
 ran same c3 'RING/LL ctas=16'
 operations() { table "$1/compare.csv" size_B config verdict measured_verdict baseline_ran ran reason; }
-$ gradsync compare -q same -o same.csv
+$ gradsync query -q same --export same.csv
 $ operations same.csv
 numbers='ratio ratio_low ratio_high p_holm launches_needed'
 $ diff <(csv same.csv/compare.csv 1 $numbers) <(csv csv/compare.csv 1 $numbers)
@@ -116,15 +116,15 @@ cp -r same some/same
 $ gradsync compare --all some | grep placebo
 # A config that sets more than tuning is judged by its times, and counts as no placebo.
 cp -r same buckets && sed -i 's/"config":"c2"}/"config":"c2","bucket_cap":"5MiB"}/' buckets/*.jsonl
-$ gradsync compare -q buckets -o buckets.csv && operations buckets.csv | sed 3q && tail -n 1 buckets.csv/placebo.csv
+$ gradsync query -q buckets --export buckets.csv && operations buckets.csv | sed 3q && tail -n 1 buckets.csv/placebo.csv
 # Nor does one launch, which has no verdict.
 make once groups=2 launches=1
 for config in c0 c1; do ran once $config 'RING/LL'; done
-$ gradsync compare -q once -o once.csv && tail -n 1 once.csv/placebo.csv
+$ gradsync query -q once --export once.csv && tail -n 1 once.csv/placebo.csv
 # An operation that differs between launches is not called the same, nor is one of two runs.
 cp -r same varies && sed -i '/"type":"note"/s/ctas=24/ctas=22/' varies/launch-02.01.jsonl
-$ gradsync compare -q varies -o varies.csv && operations varies.csv | sed 3q
-$ gradsync compare -q same varies -o sides.same && operations sides.same | sed 2q
+$ gradsync query -q varies --export varies.csv && operations varies.csv | sed 3q
+$ gradsync compare --all same varies 2>/dev/null | grep ' c[12] '
 mkdir twice && cp -r same twice/1 && cp -r same twice/2
 for run in 1 2; do named twice/$run $run; done
 gradsync query -q twice --export twice.csv
@@ -141,9 +141,8 @@ sed -i 's/"c1"/"c_"/g; s/"c2"/"c1"/g; s/"c3"/"c2"/g; s/"c_"/"c3"/g' days/3/*.jso
 gradsync query -q days --export days.csv
 $ table days.csv/again.csv run_id size_B config verdict earlier_run_id earlier_launches earlier_verdict agreement overlap | sed -n '1~3p'
 # A row has the ratio and interval of the earlier run, and a table gives the answers of its recordings.
-gradsync compare -q days -o solved
 of_day() { csv "$1" "get(\"$2\") == 1" size_B config "${@:3}" | sort -u; }
-$ diff <(of_day days.csv/again.csv earlier_run_id earlier_ratio earlier_ratio_low earlier_ratio_high) <(of_day solved/compare.csv run_id ratio ratio_low ratio_high) && of_day days.csv/again.csv earlier_run_id | wc -l
+$ diff <(of_day days.csv/again.csv earlier_run_id earlier_ratio earlier_ratio_low earlier_ratio_high) <(of_day days.csv/compare.csv run_id ratio ratio_low ratio_high) && of_day days.csv/again.csv earlier_run_id | wc -l
 make bound/1 groups=1 && make bound/2 groups=1
 printf '[measure]\nequivalence = 5%%\n[null]\nsize = 8\n' >bound/2/config.ini
 gradsync query -q bound --export bound.csv
@@ -152,62 +151,63 @@ $ table bound.csv/again.csv verdict earlier_verdict agreement | sort | uniq -c
 # ---- what the floor forbids: the second copy of the baseline is 4% slower, the method is off by that
 reasons() { table "$1/compare.csv" size_B config launches ratio floor launches_needed verdict reason; }
 make floor groups=1 spread=0.0005 effect=0.02 && times floor 1.04 '.cell == "0000000000000001" and .copy == 1'
-$ gradsync compare -q floor -o floor.csv
+$ gradsync query -q floor --export floor.csv
 $ reasons floor.csv
 
 # ---- few launches
 make single groups=1 launches=1
-$ gradsync compare -q single -o single.csv
+$ gradsync compare single 2>&1 | grep 'one launch'
+gradsync query -q single --export single.csv
 $ table single.csv/compare.csv config launches ratio ratio_low p_interval verdict reason
 make noisy groups=1 spread=0.02
-$ gradsync compare -q noisy -o noisy.csv && reasons noisy.csv
+$ gradsync query -q noisy --export noisy.csv && reasons noisy.csv
 # p_holm is of the larger of both p; the smallest permutation p of twelve launches is 2 in 4096.
 make family groups=1 configs=5 launches=12
-$ gradsync compare -q family -o family.csv && table family.csv/compare.csv config p_permutation p_interval p_holm p_holm_of
+$ gradsync query -q family --export family.csv && table family.csv/compare.csv config p_permutation p_interval p_holm p_holm_of
 
 # ---- provenance: two versions of MPI
 make mixed groups=1 configs=2 other_mpi='Open MPI v5.0.0'
-$ gradsync compare -q mixed -o mixed.csv && reasons mixed.csv
+$ gradsync query -q mixed --export mixed.csv && reasons mixed.csv
 
 # ---- fewer blocks than asked for: 9 of 20 count, 2 do not
 make thin/r groups=1 configs=2 launches=4
 printf '[measure]\nblocks = 20\n[null]\nsize = 8\n' >thin/r/config.ini
 less() { edit thin/r "select(.type != \"block\" or .block <= $2 or input_filename != \"thin/r/launch-0$1.01.jsonl\")"; } # LAUNCH BLOCKS
 less 3 9
-$ gradsync compare -q thin -o thin.csv && reasons thin.csv
+$ gradsync query -q thin --export thin.csv && reasons thin.csv
 less 2 2
-$ gradsync compare -q thin -o thin.csv && reasons thin.csv
+$ gradsync query -q thin --export thin.csv && reasons thin.csv
 for launch in 1 3 4; do less $launch 1; done
-$ gradsync compare -q thin -o thin.csv && reasons thin.csv
+$ gradsync query -q thin --export thin.csv && reasons thin.csv
 make wrong groups=1 configs=2 samples=1 && wrong wrong
-$ gradsync compare -q wrong -o wrong.csv && reasons wrong.csv
+$ gradsync query -q wrong --export wrong.csv && reasons wrong.csv
 
 # ---- side by side: the second run is 5% slower
 make before groups=2 seed=3
 make after groups=3 seed=4 scale=1.05 mpi='Open MPI v5.0.0'
-sides() { table "$1/compare.csv" run_id baseline size_B config launches ratio floor verdict reason; }
+sides() { gradsync compare --all "$@" 2>/dev/null | grep " c1 "; }
 $ gradsync compare before after
 for day in 1 2; do make days2/$day groups=1 seed=$day; done
-$ gradsync compare -q before days2
+$ gradsync compare before days2
 for side in before after; do
     cp -r $side no-$side && sed -i 's/"config":"c3"/"config":""/' no-$side/*.jsonl
 done
 $ gradsync compare no-before no-after | grep ' 8  *-'
 # Without a second copy of the baseline there is no floor, and no verdict.
 cp -r after bare && sed -i '/"copy":1/d' bare/*.jsonl
-$ gradsync compare -q before bare -o bare.csv && sides bare.csv | sed -n '1~4p'
-$ gradsync compare -q bare -o bare.csv && reasons bare.csv | sed -n '1~4p'
+$ sides before bare
+$ gradsync query -q bare --export bare.csv && reasons bare.csv | sed -n '1~4p'
 mkdir floorless && cp -r bare floorless/1 && cp -r bare floorless/2 && named floorless/2 zzz
 $ gradsync query -q floorless --export floorless.csv && table floorless.csv/again.csv earlier_verdict agreement | sort | uniq -c
 cp -r after wider && named wider wider && sed -i 's/"ranks":2,/"ranks":4,/; s/"nodes":1\b/"nodes":2/' wider/*.jsonl
-$ gradsync compare -q before wider -o sides.csv && sides sides.csv | sed -n '1~4p'
-$ gradsync compare -q before before -o self.csv && sides self.csv | sed -n '1~4p'
+$ sides before wider
+$ sides before before
 # The second copy of the baseline and blocks of warm-up are not compared between runs.
-like_before() { rm -rf like && cp -r before like && named like like; times like 2 "$1"; gradsync compare -q before like -o sides.csv && sides sides.csv; }
-$ like_before '.copy == 1' | sed -n '1~4p'
-$ like_before '.block <= 3' | cut -d ' ' -f 1-6,8 | sed -n '1~4p'
+like_before() { rm -rf like && cp -r before like && named like like; times like 2 "$1"; sides before like; }
+$ like_before '.copy == 1'
+$ like_before '.block <= 3'
 # The launches of the rarer kind are left out.
-$ gradsync compare -q before mixed -o sides.csv && sides sides.csv
+$ sides before mixed
 
 # ---- a platform with trials of two jobs: the latest run of each step
 for run in 1 2 3; do
@@ -224,5 +224,4 @@ $ gradsync compare none
 $ gradsync compare before nothing
 $ gradsync compare before before before
 sed -i 5s/^/x/ after/launch-02.01.jsonl
-$ gradsync compare after -o ruined 2>said
-$ sed -n 1p said && ls ruined
+$ gradsync compare after 2>&1 | sed -n 1p

@@ -73,11 +73,11 @@ $ refused --set config=tree debug.txt
 $ refused --set ranks=4 table.txt
 # Configs of one import, against each other; launches on another machine are kept apart.
 mine() { csv csv/compare.csv 'get("params") ~ /in_place=no .*size=8 *$/ && get("config") == "ring/LL128"' "$@"; }
-$ gradsync compare --all launches -o csv | grep -c 'launched apart' && mine launches verdict baseline
+$ gradsync compare --all launches | grep -c 'launched apart' && gradsync query -q launches --export csv && mine launches verdict baseline
 for i in 1 2; do
     { echo 'NCCL_ALGO=Ring NCCL_PROTO=LL128' && $make latency=4$i device=H100 | sed s/node0/node9/; } >"set 2/run$i/other.txt"
 done
-$ import -q -o mixture --platform mine --as-launches */run*/*.txt && gradsync compare -q mixture -o csv && mine launches verdict reason
+$ import -q -o mixture --platform mine --as-launches */run*/*.txt && gradsync query -q mixture --export csv && mine launches verdict reason
 cp 'set 1/run1/out.txt' copy.txt
 $ refused --as-launches --platform mine --set config=ring 'set 1/run1/out.txt' copy.txt
 # A platform by its config: its limit and its own text are recorded.

@@ -12,7 +12,7 @@ $ gradsync plan mine --set measure:block=3
 $ gradsync plan mine --set null:config=z
 $ gradsync show Z-abc
 $ gradsync show "" mine
-$ gradsync compare 20250101T000000Z-abd -o out
+$ gradsync compare 20250101T000000Z-abd
 $ for verb in show compare; do gradsync $verb zzzzzz; done
 $ gradsync status
 $ gradsync check $top/README.md
