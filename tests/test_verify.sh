@@ -23,7 +23,7 @@ cat >front/mpirun <<'END'
 #!/usr/bin/env bash
 "$MPIRUN" "$@"
 rc=$?
-sed -i '0,/"type":"cell"/{/"type":"cell"/d}' lost/*/*/*/launch-01.01.jsonl
+sed -i '0,/"type":"block"/{/"type":"block"/d}' lost/*/*/*/launch-01.01.jsonl
 exit $rc
 END
 chmod +x front/mpirun
