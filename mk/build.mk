@@ -4,11 +4,10 @@
 
 comma := ,
 iniparser_dir := $(firstword $(wildcard /usr/include/iniparser /usr/local/include/iniparser))
-hwloc := $(firstword $(wildcard /usr/include/hwloc.h /usr/local/include/hwloc.h))
-CPPFLAGS_ALL := -std=c11 -D_GNU_SOURCE $(if $(hwloc),-DGS_HWLOC) -Irunner -Iplugins $(iniparser_dir:%=-isystem %) -MMD -MP
+CPPFLAGS_ALL := -std=c11 -D_GNU_SOURCE -Irunner -Iplugins $(iniparser_dir:%=-isystem %) -MMD -MP
 # STATIC=1: in the program, so that it runs where they are not installed (wheel.mk).
 LIBS := $(if $(STATIC),-Wl$(comma)-Bstatic) -liniparser -ljansson -lsodium -lcrypto -lsqlite3 $(if $(STATIC),-Wl$(comma)-Bdynamic) \
-	$(if $(hwloc),-lhwloc) -lm -ldl -lpthread
+	-lm -ldl -lpthread
 # Hardening as in plugins (plugin.mk); programs are position-independent.
 compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS) $(gs_harden_cc) $(if $(gs_hardened),-fPIE)
 link_program = $(CFLAGS) $(LDFLAGS) $(gs_harden_ld) $(if $(gs_hardened),-pie) -rdynamic

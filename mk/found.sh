@@ -39,7 +39,6 @@ need OpenSSL 'checksums of recordings' has_header openssl/evp.h
 need libsodium 'checksums of recordings' has_header sodium.h
 need SQLite 'tables and queries' has_header sqlite3.h
 need MPI 'starts the ranks; set MPI_HOME=… if it is elsewhere' has_header mpi.h "$mpicc"
-want hwloc 'ranks are not bound to the processors near their GPUs (libhwloc-dev)' has_header hwloc.h
 want OpenBLAS 'iter_proxy is left out; make setup-figures installs it' has_header cblas.h
 want gnuplot 'make figures cannot draw; make setup-figures installs it' command -v gnuplot
 want LaTeX 'make paper cannot run; make setup-paper installs it' command -v latexmk

@@ -18,7 +18,6 @@ packages=(
     libssl-dev libsodium-dev     # checksums of recordings
     libsqlite3-dev               # tables and queries
     openmpi-bin libopenmpi-dev   # starts the ranks, and mpi_allreduce
-    libhwloc-dev                 # binds them to processors near their GPUs
 )
 figures=(gnuplot-nox fonts-dejavu-core libopenblas-dev)
 check=("${figures[@]}" perl git pkg-config libcmocka-dev procps iproute2 jq)

@@ -8,7 +8,7 @@
 wheel: ## build a wheel for `pip install`: gradsync without MPI, root and a compiler
 dist: ## the same as a tarball
 wheel dist:
-	@$(MAKE) --no-print-directory BUILD='$(BUILD)/portable' hwloc= STATIC=1 CFLAGS='$(CFLAGS) -ffunction-sections -fdata-sections' \
+	@$(MAKE) --no-print-directory BUILD='$(BUILD)/portable' STATIC=1 CFLAGS='$(CFLAGS) -ffunction-sections -fdata-sections' \
 	  LDFLAGS='$(LDFLAGS) -Wl,--gc-sections' portable-$@ OUT='$(BUILD)'
 OUT ?=
 portable := $(BUILD)/gradsync $(BUILD)/libgradsync-engine.so $(BUILD)/libgradsync-audit.so $(BUILD)/gradsync.1

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 device=$(ls /sys/bus/pci/devices 2>/dev/null | head -n 1)
-[ -e "/sys/bus/pci/devices/$device/local_cpus" ] || skip_all 'no PCI device here'
+[ -e "/sys/bus/pci/devices/$device/local_cpulist" ] || skip_all 'no PCI device here'
 printf '%s\n' '[launch]' 'oversubscribe = yes' '[measure]' 'launches = 1' 'blocks = 1' \
     'max_blocks = 1' 'warmup = 0' \
     '[null]' 'size = 8' >q.ini
@@ -13,12 +13,6 @@ hosts() { head -n 1 "$1"/*/null/*/launch-01.01.jsonl | grep -o '"bound":{[^}]*}'
     | sed 's/^ *//'; }
 
 run "$gradsync" run -q q.ini --set launch:bind=gpu -o none
-if [ $rc = 2 ]; then
-    like "$err" 'gpu needs hwloc' 'without hwloc bind = gpu is refused'
-    one_line "$err" 'the error about hwloc is one line'
-    done_testing
-    exit
-fi
 is "$rc" 0 'without a GPU bind = gpu measures unbound'
 is "$(hosts none)" '2 "bound":{"gpu":"","why":"no GPU was found for this rank"}' \
     'the recording says that no GPU was found for a rank'
@@ -54,7 +48,7 @@ ok 'a run with the mock of a GPU succeeds' env \
     LD_LIBRARY_PATH="$tmp/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$gradsync" run -q q.ini -o \
     gpu --set platform:device=mock
 cpus=$(cat "/sys/bus/pci/devices/$device/local_cpulist")
-bound="\"gpu\":\"${device%.*}.0\",\"numa\":[0-9]+,\"cpus\":\"[0-9,-]+\""
+bound="\"gpu\":\"${device%.*}.0\",\"numa\":-?[0-9]+,\"cpus\":\"[0-9,-]+\""
 like "$(hosts gpu)" "^2 \"bound\":\{$bound\}$" 'each rank is bound beside its GPU, and recorded so'
 diag "beside $device: $cpus"
 is "$(head -qn 1 gpu/*/null/*/launch-01.01.jsonl | grep -o '"uuid":"[^"]*"' | tr '\n' ' ')" \

@@ -19,67 +19,44 @@
 
 /* ---- NUMA nodes ---- */
 
-#ifdef GS_HWLOC
-#include <hwloc.h>
-#include <hwloc/linux.h>
-
-bool numa_here(void)
+/* The processors of a list of the kernel, "0-31,64-95", that `allowed` has. */
+static void cpus_of_list(cpu_set_t *cpus, const char *list, const cpu_set_t *allowed)
 {
-    return true;
-}
-
-static void bind_within(struct numa *n, hwloc_topology_t t, hwloc_bitmap_t set)
-{
-    hwloc_bitmap_and(set, set, hwloc_get_root_obj(t)->cpuset);
-    if (hwloc_bitmap_iszero(set)) {
-        snprintf(n->why, sizeof n->why, "this job may use none of the processors beside it");
-    } else if (hwloc_set_cpubind(t, set, HWLOC_CPUBIND_PROCESS)) {
-        snprintf(n->why, sizeof n->why, "cannot bind: %s", strerror(errno));
-    } else {
-        hwloc_bitmap_t nodes = hwloc_bitmap_alloc();
-        hwloc_cpuset_to_nodeset(t, set, nodes);
-        n->node = hwloc_bitmap_first(nodes);
-        hwloc_bitmap_free(nodes);
-        hwloc_bitmap_list_snprintf(n->cpus, sizeof n->cpus, set);
+    CPU_ZERO(cpus);
+    for (int first, last, n; sscanf(list, "%d%n", &first, &n) == 1; list += *list == ',') {
+        last = first;
+        list += n;
+        if (sscanf(list, "-%d%n", &last, &n) == 1)
+            list += n;
+        for (int i = first; i <= last && i < CPU_SETSIZE; i++)
+            if (CPU_ISSET((size_t)i, allowed))
+                CPU_SET((size_t)i, cpus);
     }
 }
 
-/* The kernel names the processors near a device. hwloc would load device libraries such as CUDA to
- * find them. */
-void numa_bind(struct numa *n, const char *mask_file)
+void numa_bind(struct numa *n, const char *device)
 {
-    hwloc_topology_t t;
-    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    AUTO_FREE char *list = xstrfmt("%s/local_cpulist", device),
+                   *node = xstrfmt("%s/numa_node", device);
+    AUTO_TEXT struct text cpus = {0}, number = {0};
+    cpu_set_t allowed, near;
     *n = (struct numa){.node = -1};
-    if (hwloc_linux_read_path_as_cpumask(mask_file, set)) {
+    if (!files_read(list, FILES_ANY, 4096, &cpus)) {
         snprintf(n->why, sizeof n->why, "the kernel does not say which processors are beside it");
-    } else if (hwloc_topology_init(&t)) {
-        snprintf(n->why, sizeof n->why, "hwloc does not start");
-    } else {
-        if (hwloc_topology_load(t))
-            snprintf(n->why, sizeof n->why, "hwloc cannot read this machine");
-        else
-            bind_within(n, t, set);
-        hwloc_topology_destroy(t);
+        return;
     }
-    hwloc_bitmap_free(set);
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    cpus_of_list(&near, cpus.s, &allowed);
+    if (CPU_COUNT(&near) == 0)
+        snprintf(n->why, sizeof n->why, "this job may use none of the processors beside it");
+    else if (sched_setaffinity(0, sizeof near, &near))
+        snprintf(n->why, sizeof n->why, "cannot bind: %s", strerror(errno));
+    else {
+        snprintf(n->cpus, sizeof n->cpus, "%.*s", (int)strcspn(cpus.s, "\n"), cpus.s);
+        if (files_read(node, FILES_ANY, 4096, &number))
+            n->node = atoi(number.s);
+    }
 }
-
-#else
-
-bool numa_here(void)
-{
-    return false;
-}
-
-void numa_bind(struct numa *n, const char *mask_file)
-{
-    (void)mask_file;
-    *n = (struct numa){.node = -1};
-    snprintf(n->why, sizeof n->why, "built without hwloc");
-}
-
-#endif
 
 /* ---- GPUs ----
  *
@@ -317,8 +294,7 @@ static bool uses_srun(const struct set_launch *set)
 bool launcher_binds_to_gpus(const struct plan *p)
 {
     const char *bind = p->set.launch.bind;
-    return !strcmp(bind, "gpu") ||
-           (!strcmp(bind, "auto") && p->set.platform.device[0] && numa_here());
+    return !strcmp(bind, "gpu") || (!strcmp(bind, "auto") && p->set.platform.device[0]);
 }
 
 static int refuse(const struct config *c, const char *key, const char *why)
@@ -338,10 +314,6 @@ int launcher_check_slots(const struct plan *p)
                  (long long)set->nodes);
         return refuse(p->config, "nodes", why);
     }
-    if (!strcmp(set->bind, "gpu") && !numa_here())
-        return refuse(p->config, "bind",
-                      "gpu needs hwloc, and this gradsync was built without it; "
-                      "install libhwloc-dev and run make, or set bind = numa");
     if (here_alone(set) && !set->oversubscribe && set->ranks > here_slots()) {
         snprintf(why, sizeof why,
                  "%lld ranks, but this machine has %ld slots (processors); set oversubscribe = yes "

@@ -13,19 +13,17 @@
 
 /* ---- NUMA nodes ----
  *
- * Binds this process to the processors near a device, with hwloc. */
+ * Binds this process to the processors near a device. */
 
 struct numa {
-    char cpus[256]; /* "0-31,64-95": the processors; "": not bound, see why */
+    char cpus[256]; /* "0-31,64-95": beside the device; "": not bound, see why */
     char why[160];
-    int node; /* first NUMA node; -1: unknown */
+    int node; /* NUMA node; -1: unknown, or the machine has one */
 };
 
-bool numa_here(void); /* false: built without hwloc */
-
-/* Binds to those processors of the mask that this process may use. The mask is a file of the kernel,
- * "ffffffff,00000000". Later threads and child processes inherit the binding. */
-void numa_bind(struct numa *n, const char *mask_file);
+/* Binds to those processors beside a device (its folder in /sys) that this process may use. Later
+ * threads and child processes inherit the binding. */
+void numa_bind(struct numa *n, const char *device);
 
 /* ---- the launcher ---- */
 
@@ -49,5 +47,5 @@ int launcher_check_gpus(struct plan **plans, size_t *n);
 int launcher_check_slots(const struct plan *p);
 
 /* True if each rank binds itself to the processors near its GPU (rank/health.h) and the launcher
- * binds nothing: bind = gpu, or auto on a device with hwloc. */
+ * binds nothing: bind = gpu, or auto on a device. */
 bool launcher_binds_to_gpus(const struct plan *p);

@@ -158,8 +158,8 @@ void binding_take(struct gpu_binding *b, const struct plan *p, int local_rank)
         snprintf(b->numa.why, sizeof b->numa.why, "no GPU was found for this rank");
         return;
     }
-    AUTO_FREE char *mask = xstrfmt("/sys/bus/pci/devices/%s/local_cpus", b->gpu);
-    numa_bind(&b->numa, mask);
+    AUTO_FREE char *device = xstrfmt("/sys/bus/pci/devices/%s", b->gpu);
+    numa_bind(&b->numa, device);
 }
 
 void binding_describe(const struct gpu_binding *b, json_t *host)

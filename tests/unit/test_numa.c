@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Binding to the processors of a mask file, in a process of its own each time.
+ * Binding to the processors beside a device, in a process of its own each time.
  */
 #include "launch/launcher.h"
 #include "unit.h"
@@ -14,27 +14,31 @@ struct outcome {
     cpu_set_t cpus; /* afterwards */
 };
 
-/* `mask` NULL: no such file. */
-static struct outcome *bound(const char *mask)
+/* `cpus` NULL: the kernel names none. */
+static struct outcome *bound(const char *cpus)
 {
     struct outcome *o =
         mmap(NULL, sizeof *o, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    char path[] = "/tmp/gradsync-mask.XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    if (mask)
-        assert_int_equal(write(fd, mask, strlen(mask)), (int)strlen(mask));
-    close(fd);
-    if (!mask)
-        unlink(path);
+    char device[] = "/tmp/gradsync-device.XXXXXX", list[64], node[64];
+    assert_non_null(mkdtemp(device));
+    snprintf(list, sizeof list, "%s/local_cpulist", device);
+    snprintf(node, sizeof node, "%s/numa_node", device);
+    for (int i = 0; cpus && i < 2; i++) {
+        FILE *f = fopen(i ? node : list, "w");
+        assert_non_null(f);
+        fprintf(f, "%s\n", i ? "1" : cpus);
+        fclose(f);
+    }
     pid_t pid = fork();
     if (pid == 0) {
-        numa_bind(&o->numa, path);
+        numa_bind(&o->numa, device);
         sched_getaffinity(0, sizeof o->cpus, &o->cpus);
         _exit(0);
     }
     waitpid(pid, NULL, 0);
-    unlink(path);
+    unlink(list);
+    unlink(node);
+    rmdir(device);
     return o;
 }
 
@@ -51,15 +55,13 @@ static int first_allowed(void)
 TEST(to_one_processor)
 {
     int cpu = first_allowed();
-    char mask[32], name[16];
-    if (!numa_here() || cpu < 0)
-        skip();
-    snprintf(mask, sizeof mask, "00000000,%08x\n", 1u << cpu);
-    snprintf(name, sizeof name, "%d", cpu);
-    struct outcome *o = bound(mask);
+    char list[32];
+    assert_true(cpu >= 0);
+    snprintf(list, sizeof list, "%d,900-1000", cpu);
+    struct outcome *o = bound(list);
     assert_string_equal(o->numa.why, "");
-    assert_string_equal(o->numa.cpus, name);
-    assert_true(o->numa.node >= 0);
+    assert_string_equal(o->numa.cpus, list);
+    assert_int_equal(o->numa.node, 1);
     assert_int_equal(CPU_COUNT(&o->cpus), 1);
     assert_true(CPU_ISSET((size_t)cpu, &o->cpus));
     munmap(o, sizeof *o);
@@ -68,15 +70,13 @@ TEST(to_one_processor)
 TEST(what_cannot_be)
 {
     static const struct {
-        const char *mask, *why;
-    } cases[] = {{NULL, "the kernel does not say"},
-                 {"80000000,00000000,00000000,00000000,00000000,00000000,00000000,00000000\n",
-                  "may use none of"}};
+        const char *cpus, *why;
+    } cases[] = {{NULL, "the kernel does not say"}, {"900-1000", "may use none of"}};
     cpu_set_t before;
     sched_getaffinity(0, sizeof before, &before);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome *o = bound(cases[i].mask);
-        assert_non_null(strstr(o->numa.why, numa_here() ? cases[i].why : "built without hwloc"));
+        struct outcome *o = bound(cases[i].cpus);
+        assert_non_null(strstr(o->numa.why, cases[i].why));
         assert_string_equal(o->numa.cpus, "");
         assert_true(CPU_EQUAL(&o->cpus, &before)); /* as it was */
         munmap(o, sizeof *o);
