@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "config/config.h"
 #include "config/settings.h"
-#include "plan/plan_cost.h"
+#include "plan/plan.h"
 
 #include <errno.h>
 #include <fcntl.h>

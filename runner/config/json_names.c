@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/json_names.h"
+#include "config/config.h"
 
 #include "base/err.h"
 #include "base/files.h"

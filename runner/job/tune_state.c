@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "base/jsontext.h"
 #include "base/text.h"
-#include "config/json_names.h"
+#include "config/config.h"
 #include "job/tune_setting.h"
 
 #include <errno.h>

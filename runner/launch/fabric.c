@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "launch/fabric.h"
+#include "launch/launcher.h"
 
 #include "base/files.h"
 #include "base/text.h"

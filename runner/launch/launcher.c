@@ -5,7 +5,7 @@
 #include "base/family.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "plan/plan_cost.h"
+#include "plan/plan.h"
 
 #include <dlfcn.h>
 #include <errno.h>

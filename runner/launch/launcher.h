@@ -9,6 +9,7 @@
 #include "config/settings.h"
 #include "plan/plan.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 
 /* ---- NUMA nodes ----
@@ -49,3 +50,14 @@ int launcher_check_slots(const struct plan *p);
 /* True if each rank binds itself to the processors near its GPU (rank/health.h) and the launcher
  * binds nothing: bind = gpu, or auto on a device. */
 bool launcher_binds_to_gpus(const struct plan *p);
+
+/* ---- network devices ----
+ *
+ * And the NCCL settings that follow from them. They are read from /sys and /proc below a root folder,
+ * so that tests can use another tree. */
+
+/* {ports: [{name, kind, pci, active, rate_Bps}], gpus: [{pci}], control, gpudirect, ofi_plugin,
+ * settings: [{name, value, kept, why}]}, as recordings have it. `control` is the interface for NCCL's
+ * connections, and missing if there is none; `kept` means that the environment sets the variable
+ * already, and wins. root "": this machine. */
+json_t *fabric_json(const char *root);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/plan_cost.h"
 
 #include "base/err.h"
 #include "base/files.h"

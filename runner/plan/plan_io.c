@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/plan_io.h"
 
 #include "base/err.h"
 #include "base/files.h"
@@ -7,7 +6,6 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "config/config.h"
-#include "config/json_names.h"
 #include "plan/plan.h"
 
 #include <errno.h>

@@ -6,7 +6,6 @@
 #include "base/files.h"
 #include "base/jsontext.h"
 #include "base/text.h"
-#include "launch/fabric.h"
 #include "launch/launcher.h"
 #include "record/nvml.h"
 
@@ -134,7 +133,7 @@ static size_t others(const struct nvml *n)
 
 /* ---- the fabric ---- */
 
-/* The fabric of this node. With several nodes NCCL's variables are set as fabric.h chooses, except
+/* The fabric of this node. With several nodes NCCL's variables are set as fabric_json chooses, except
  * those already in the environment. */
 static json_t *open_fabric(const struct team *team)
 {

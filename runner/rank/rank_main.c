@@ -9,7 +9,6 @@
 #include "base/jsontext.h"
 #include "base/text.h"
 #include "plan/plan.h"
-#include "plan/plan_io.h"
 #include "rank/group.h"
 #include "rank/session.h"
 #include "rank/shim.h"

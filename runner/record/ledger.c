@@ -4,10 +4,9 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "config/json_names.h"
+#include "config/config.h"
 #include "config/settings_tables.h"
 #include "plan/plan.h"
-#include "plan/plan_io.h"
 #include "record/record.h"
 
 #include <errno.h>

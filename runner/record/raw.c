@@ -6,7 +6,7 @@
 #include "base/jsontext.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "config/json_names.h"
+#include "config/config.h"
 #include "record/record.h"
 
 #include <errno.h>

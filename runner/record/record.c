@@ -7,7 +7,7 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "config/json_names.h"
+#include "config/config.h"
 #include "config/params.h"
 #include "lab/spec.h"
 

@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "base/jsontext.h"
 #include "base/text.h"
-#include "launch/fabric.h"
+#include "launch/launcher.h"
 #include "verbs/commands.h"
 
 #include <stdio.h>

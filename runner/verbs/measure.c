@@ -16,8 +16,6 @@
 #include "launch/launcher.h"
 #include "launch/run.h"
 #include "plan/plan.h"
-#include "plan/plan_cost.h"
-#include "plan/plan_io.h"
 #include "record/runs.h"
 #include "verbs/commands.h"
 #include "wan/net.h"

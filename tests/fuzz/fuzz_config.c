@@ -7,7 +7,6 @@
 #include "config/config.h"
 #include "config/settings.h"
 #include "plan/plan.h"
-#include "plan/plan_cost.h"
 
 struct fuzz_cell {
     uint64_t size;

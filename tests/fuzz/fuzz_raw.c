@@ -4,7 +4,7 @@
  * JSON, and must read what JSON says.
  */
 #include "bundle.h"
-#include "config/json_names.h"
+#include "config/config.h"
 #include "record/ledger.h"
 #include "record/raw.h"
 

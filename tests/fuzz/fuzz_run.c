@@ -5,7 +5,6 @@
  */
 #include "bundle.h"
 #include "plan/plan.h"
-#include "plan/plan_io.h"
 #include "record/ledger.h"
 #include "record/manifest.h"
 #include "record/runs.h"

@@ -2,8 +2,6 @@
 #include "base/files.h"
 #include "captured.h"
 #include "plan/plan.h"
-#include "plan/plan_cost.h"
-#include "plan/plan_io.h"
 #include "record/manifest.h"
 #include "toy.h"
 
