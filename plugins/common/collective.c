@@ -14,7 +14,7 @@ const char *const collective_names[COLLECTIVES + 1] = {[COLLECTIVE_ALLREDUCE] = 
 
 static const struct traits {
     double shares; /* busbw factor: so many times (n-1)/n; 0: 1 */
-    bool reduces, p2p;
+    bool reduces;
     bool cuts_input, cuts_output; /* the buffer is one block of `count`, not all of it */
     bool blocks;                  /* count must be a multiple of the ranks */
 } of[COLLECTIVES] = {
@@ -24,10 +24,10 @@ static const struct traits {
                                   .reduces = true,
                                   .cuts_output = true,
                                   .blocks = true},
-    [COLLECTIVE_ALLTOALL] = {.shares = 1, .p2p = true, .blocks = true},
+    [COLLECTIVE_ALLTOALL] = {.shares = 1, .blocks = true},
     [COLLECTIVE_BROADCAST] = {0},
     [COLLECTIVE_REDUCE] = {.reduces = true},
-    [COLLECTIVE_SENDRECV] = {.p2p = true},
+    [COLLECTIVE_SENDRECV] = {0},
 };
 
 double collective_busbw_factor(enum collective c, double ranks)
@@ -38,11 +38,6 @@ double collective_busbw_factor(enum collective c, double ranks)
 bool collective_reduces(enum collective c)
 {
     return of[c].reduces;
-}
-
-bool collective_is_p2p(enum collective c)
-{
-    return of[c].p2p;
 }
 
 bool collective_divides(enum collective c, uint64_t size, size_t element_B, const char *dtype,

@@ -31,8 +31,6 @@ extern const char *const collective_names[COLLECTIVES + 1]; /* NULL-terminated *
 /* busbw = size / time * factor. */
 double collective_busbw_factor(enum collective c, double ranks);
 bool collective_reduces(enum collective c);
-/* Is it made of sends and receives, which have no algorithm or protocol to choose? */
-bool collective_is_p2p(enum collective c);
 
 /* False: `why` says why a buffer of `size` bytes cannot be used, and what can. */
 bool collective_divides(enum collective c, uint64_t size, size_t element_B, const char *dtype,

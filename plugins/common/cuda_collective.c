@@ -7,103 +7,21 @@
 typedef ncclResult_t all_to_all(const void *, void *, size_t, ncclDataType_t, ncclComm_t,
                                 cudaStream_t);
 
-/* One call of NCCL. */
-struct call {
-    struct comms *comms;
-    ncclComm_t nccl;
-    cudaStream_t stream;
-    const char *send;
-    char *recv;
-    size_t count, element_B;
-    ncclDataType_t type;
-    ncclRedOp_t op;
-    int rank, ranks;
-};
-
-static ncclResult_t call_allreduce(const struct call *c)
+const char *nccl_operation_name(const struct nccl_operation *o)
 {
-    return ncclAllReduce(c->send, c->recv, c->count, c->type, c->op, c->nccl, c->stream);
-}
-
-static ncclResult_t call_allgather(const struct call *c)
-{
-    size_t block = c->count / (size_t)c->ranks;
-    return ncclAllGather(c->send, c->recv, block, c->type, c->nccl, c->stream);
-}
-
-static ncclResult_t call_reducescatter(const struct call *c)
-{
-    size_t block = c->count / (size_t)c->ranks;
-    return ncclReduceScatter(c->send, c->recv, block, c->type, c->op, c->nccl, c->stream);
-}
-
-static ncclResult_t call_broadcast(const struct call *c)
-{
-    return ncclBroadcast(c->send, c->recv, c->count, c->type, COLLECTIVE_ROOT, c->nccl, c->stream);
-}
-
-static ncclResult_t call_reduce(const struct call *c)
-{
-    return ncclReduce(c->send, c->recv, c->count, c->type, c->op, COLLECTIVE_ROOT, c->nccl,
-                      c->stream);
-}
-
-/* The group is closed even if a call in it fails. */
-static ncclResult_t end_group(ncclResult_t e)
-{
-    ncclResult_t ended = ncclGroupEnd();
-    return e == ncclSuccess ? ended : e;
-}
-
-static ncclResult_t exchange(const struct call *c, int to, const char *send, int from, char *recv,
-                             size_t count)
-{
-    ncclResult_t e = ncclSend(send, count, c->type, to, c->nccl, c->stream);
-    return e == ncclSuccess ? ncclRecv(recv, count, c->type, from, c->nccl, c->stream) : e;
+    static const char *const names[COLLECTIVES] = {
+        [COLLECTIVE_ALLREDUCE] = "ncclAllReduce",
+        [COLLECTIVE_ALLGATHER] = "ncclAllGather",
+        [COLLECTIVE_REDUCESCATTER] = "ncclReduceScatter",
+        [COLLECTIVE_ALLTOALL] = "all-to-all of NCCL",
+        [COLLECTIVE_BROADCAST] = "ncclBroadcast",
+        [COLLECTIVE_REDUCE] = "ncclReduce",
+        [COLLECTIVE_SENDRECV] = "ncclSend and ncclRecv",
+    };
+    return names[o->collective];
 }
 
 /* NCCL 2.28 has an all-to-all; before, it is a group of sends and receives. */
-static ncclResult_t call_alltoall(const struct call *c)
-{
-    size_t block = c->count / (size_t)c->ranks, block_B = block * c->element_B;
-    all_to_all *own = COMM_FUNCTION(all_to_all, comm_symbol(c->comms, "ncclAlltoAll"));
-    if (own)
-        return own(c->send, c->recv, block, c->type, c->nccl, c->stream);
-    ncclResult_t e = ncclGroupStart();
-    if (e != ncclSuccess)
-        return e;
-    for (size_t r = 0; r < (size_t)c->ranks && e == ncclSuccess; r++)
-        e = exchange(c, (int)r, c->send + r * block_B, (int)r, c->recv + r * block_B, block);
-    return end_group(e);
-}
-
-static ncclResult_t call_sendrecv(const struct call *c)
-{
-    int next = (c->rank + 1) % c->ranks, previous = (c->rank + c->ranks - 1) % c->ranks;
-    ncclResult_t e = ncclGroupStart();
-    if (e != ncclSuccess)
-        return e;
-    return end_group(exchange(c, next, c->send, previous, c->recv, c->count));
-}
-
-static const struct {
-    const char *name;
-    ncclResult_t (*call)(const struct call *c);
-} functions[COLLECTIVES] = {
-    [COLLECTIVE_ALLREDUCE] = {"ncclAllReduce", call_allreduce},
-    [COLLECTIVE_ALLGATHER] = {"ncclAllGather", call_allgather},
-    [COLLECTIVE_REDUCESCATTER] = {"ncclReduceScatter", call_reducescatter},
-    [COLLECTIVE_ALLTOALL] = {"all-to-all of NCCL", call_alltoall},
-    [COLLECTIVE_BROADCAST] = {"ncclBroadcast", call_broadcast},
-    [COLLECTIVE_REDUCE] = {"ncclReduce", call_reduce},
-    [COLLECTIVE_SENDRECV] = {"ncclSend and ncclRecv", call_sendrecv},
-};
-
-const char *nccl_operation_name(const struct nccl_operation *o)
-{
-    return functions[o->collective].name;
-}
-
 ncclResult_t nccl_operation_queue(struct comms *c, struct comm *comm,
                                   const struct nccl_operation *o, char *in, char *out)
 {
@@ -112,22 +30,47 @@ ncclResult_t nccl_operation_queue(struct comms *c, struct comm *comm,
                                       [PAYLOAD_MAX] = ncclMax,
                                       [PAYLOAD_MIN] = ncclMin,
                                       [PAYLOAD_AVG] = ncclAvg};
-    const struct wl_host *h = c->gpu->host;
     const struct payload_dtype *d = &payload_dtypes[o->type];
-    size_t send = collective_input(o->collective, h->rank, h->ranks, o->count, o->in_place).first;
-    size_t recv = collective_output(o->collective, h->rank, h->ranks, o->count, o->in_place).first;
-    struct call call = {.comms = c,
-                        .nccl = atomic_load(&comm->nccl),
-                        .stream = c->gpu->stream,
-                        .send = in + send * d->size_B,
-                        .recv = out + recv * d->size_B,
-                        .count = o->count,
-                        .element_B = d->size_B,
-                        .type = (ncclDataType_t)d->nccl,
-                        .op = ops[o->op],
-                        .rank = h->rank,
-                        .ranks = h->ranks};
-    return functions[o->collective].call(&call);
+    const int rank = c->gpu->host->rank, ranks = c->gpu->host->ranks;
+    const char *send =
+        in + collective_input(o->collective, rank, ranks, o->count, o->in_place).first * d->size_B;
+    char *recv = out + collective_output(o->collective, rank, ranks, o->count, o->in_place).first *
+                           d->size_B;
+    const size_t count = o->count, block = count / (size_t)ranks;
+    const ncclDataType_t type = (ncclDataType_t)d->nccl;
+    const ncclRedOp_t op = ops[o->op];
+    const bool all = o->collective == COLLECTIVE_ALLTOALL;
+    all_to_all *own = all ? COMM_FUNCTION(all_to_all, comm_symbol(c, "ncclAlltoAll")) : NULL;
+    ncclComm_t nccl = atomic_load(&comm->nccl);
+    cudaStream_t stream = c->gpu->stream;
+    switch (o->collective) {
+    case COLLECTIVE_ALLGATHER:
+        return ncclAllGather(send, recv, block, type, nccl, stream);
+    case COLLECTIVE_REDUCESCATTER:
+        return ncclReduceScatter(send, recv, block, type, op, nccl, stream);
+    case COLLECTIVE_BROADCAST:
+        return ncclBroadcast(send, recv, count, type, COLLECTIVE_ROOT, nccl, stream);
+    case COLLECTIVE_REDUCE:
+        return ncclReduce(send, recv, count, type, op, COLLECTIVE_ROOT, nccl, stream);
+    case COLLECTIVE_ALLTOALL:
+    case COLLECTIVE_SENDRECV:
+        break;
+    default:
+        return ncclAllReduce(send, recv, count, type, op, nccl, stream);
+    }
+    if (own)
+        return own(send, recv, block, type, nccl, stream);
+    ncclResult_t e = ncclGroupStart();
+    if (e != ncclSuccess)
+        return e;
+    for (int i = 0; i < (all ? ranks : 1) && e == ncclSuccess; i++) {
+        const size_t n = all ? block : count, at = (size_t)i * block * d->size_B;
+        e = ncclSend(send + at, n, type, all ? i : (rank + 1) % ranks, nccl, stream);
+        if (e == ncclSuccess)
+            e = ncclRecv(recv + at, n, type, all ? i : (rank + ranks - 1) % ranks, nccl, stream);
+    }
+    ncclResult_t ended = ncclGroupEnd(); /* the group is closed even if a call in it fails */
+    return e == ncclSuccess ? ended : e;
 }
 
 /* The values of max differ between ranks, which is what a collective that copies needs. */

@@ -156,28 +156,6 @@ static void scoped_env_restore(struct scoped_env *s)
     free(s->before);
 }
 
-/* The environment that NCCL reads while a communicator is made. */
-struct comm_env {
-    char host_id[48];
-    struct scoped_env algorithm, protocol, host;
-};
-
-static void comm_env_set(struct comm_env *e, const struct comms *c, struct comm_key key)
-{
-    const struct wl_host *host = c->gpu->host;
-    scoped_env_set(&e->algorithm, "NCCL_ALGO", algorithm_env[key.algorithm]);
-    scoped_env_set(&e->protocol, "NCCL_PROTO", protocol_env[key.protocol]);
-    snprintf(e->host_id, sizeof e->host_id, "gradsync-%d", host->rank * c->hosts / host->ranks);
-    scoped_env_set(&e->host, "NCCL_HOSTID", c->hosts > 1 ? e->host_id : getenv("NCCL_HOSTID"));
-}
-
-static void comm_env_restore(struct comm_env *e)
-{
-    scoped_env_restore(&e->host);
-    scoped_env_restore(&e->protocol);
-    scoped_env_restore(&e->algorithm);
-}
-
 /* NCCL ignores what its ncclConfig_t does not have. */
 static enum wl_status set_policy(const struct comms *c, ncclConfig_t *config, int policy, char *why,
                                  size_t n)
@@ -204,12 +182,16 @@ static enum wl_status set_policy(const struct comms *c, ncclConfig_t *config, in
 static enum wl_status make(struct comms *c, struct comm *comm, char *why, size_t n)
 {
     const struct wl_host *host = c->gpu->host;
-    struct comm_env env;
+    struct scoped_env algorithm, protocol, host_id; /* NCCL reads them while it makes one */
+    char id_text[48];
     ncclUniqueId id;
     ncclComm_t nccl = NULL;
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     CHECK(set_policy(c, &config, comm->key.policy, why, n));
-    comm_env_set(&env, c, comm->key);
+    snprintf(id_text, sizeof id_text, "gradsync-%d", host->rank * c->hosts / host->ranks);
+    scoped_env_set(&algorithm, "NCCL_ALGO", algorithm_env[comm->key.algorithm]);
+    scoped_env_set(&protocol, "NCCL_PROTO", protocol_env[comm->key.protocol]);
+    scoped_env_set(&host_id, "NCCL_HOSTID", c->hosts > 1 ? id_text : getenv("NCCL_HOSTID"));
     ncclResult_t e = host->rank == 0 ? ncclGetUniqueId(&id) : ncclSuccess;
     enum wl_status status = comm_judge(c, NULL, e, "ncclGetUniqueId", why, n);
     status = host_agree(host, status, why);
@@ -222,7 +204,9 @@ static enum wl_status make(struct comms *c, struct comm *comm, char *why, size_t
         comm->init_s = (double)(now_ns() - start) * 1e-9;
         status = comm_judge(c, NULL, e, "ncclCommInitRankConfig", why, n);
     }
-    comm_env_restore(&env);
+    scoped_env_restore(&host_id);
+    scoped_env_restore(&protocol);
+    scoped_env_restore(&algorithm);
     if (status == WL_OK)
         atomic_store(&comm->nccl, nccl);
     return status;
@@ -325,15 +309,6 @@ enum wl_status comm_align(struct comms *c, struct comm *comm)
 
 #define ABORT_GRACE_NS 500000000
 
-static cudaError_t make_marks(struct gpu *g)
-{
-    size_t bytes = (size_t)(g->host->ranks + 1) * sizeof *g->align;
-    cudaError_t e = cudaMalloc((void **)&g->align, bytes);
-    TRY(e, cudaMemset(g->align, 0, bytes));
-    TRY(e, cudaEventCreate(&g->start));
-    return e ? e : cudaEventCreate(&g->stop);
-}
-
 static void note(const struct wl_host *host, const char *key, const char *format, int a, int b,
                  int c)
 {
@@ -364,7 +339,12 @@ enum wl_status cuda_open(struct gpu *g, struct comms *c, const struct wl_host *h
     CHECK(gpu_open(g, host));
     gpu_note_peers(g);
     CHECK(comms_open(c, g));
-    CHECK(gpu_try(g, make_marks(g), "setting up"));
+    size_t bytes = (size_t)(host->ranks + 1) * sizeof *g->align;
+    cudaError_t e = cudaMalloc((void **)&g->align, bytes);
+    TRY(e, cudaMemset(g->align, 0, bytes));
+    TRY(e, cudaEventCreate(&g->start));
+    TRY(e, cudaEventCreate(&g->stop));
+    CHECK(gpu_try(g, e, "setting up"));
     note_machine(g, c);
     return WL_OK;
 }
@@ -377,7 +357,9 @@ void cuda_close(struct gpu *g, struct comms *c)
         cudaEventDestroy(g->start);
     if (g->stop)
         cudaEventDestroy(g->stop);
-    gpu_close(g);
+    if (g->stream)
+        cudaStreamDestroy(g->stream);
+    g->stream = NULL;
 }
 
 void cuda_abort(struct gpu *g, struct comms *c)

@@ -130,19 +130,6 @@ enum wl_status gpu_open(struct gpu *g, const struct wl_host *host)
     return refuse_sharing(g);
 }
 
-void gpu_close(struct gpu *g)
-{
-    if (g->stream)
-        cudaStreamDestroy(g->stream);
-    g->stream = NULL;
-}
-
-size_t gpu_free_memory(void)
-{
-    size_t free_B = 0, total_B = 0;
-    return cudaMemGetInfo(&free_B, &total_B) == cudaSuccess ? free_B : SIZE_MAX;
-}
-
 void gpu_say_memory(size_t bytes, char *why, size_t n)
 {
     size_t free_B = 0, total_B = 0;

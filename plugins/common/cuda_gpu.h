@@ -27,7 +27,6 @@ struct gpu {
 
 /* Picks a GPU for this rank and checks that no other rank uses it. Collective. */
 enum wl_status gpu_open(struct gpu *g, const struct wl_host *host);
-void gpu_close(struct gpu *g);
 /* Notes which GPUs of a node reach each other's memory. If some do not, NCCL is slow: warns and
  * names the remedy. Collective. */
 void gpu_note_peers(const struct gpu *g);
@@ -46,8 +45,6 @@ enum wl_status gpu_status(const struct gpu *g, enum wl_status status);
 /* Allocates device memory; on failure `why` has the bytes requested and free. */
 cudaError_t gpu_alloc(void **p, size_t bytes, char *why, size_t n);
 
-/* Free device memory in bytes; SIZE_MAX: unknown. */
-size_t gpu_free_memory(void);
 /* After `bytes` could not be allocated: writes the free memory and the remedy to `why`. */
 void gpu_say_memory(size_t bytes, char *why, size_t n);
 

@@ -33,11 +33,6 @@ static double integer(uint64_t r)
     return sum - FLOATS_LARGEST;
 }
 
-static uint64_t draw(uint64_t e, int rank)
-{
-    return rng_mix(rng_mix(e) + (uint64_t)rank);
-}
-
 /* Box and Muller 1958. */
 static double normal(uint64_t r)
 {
@@ -64,7 +59,7 @@ void payload_floats_init(struct payload_floats *p, enum payload_floats_kind kind
     for (size_t e = 0; e < PAYLOAD_PERIOD; e++) {
         double sum = 0;
         for (int r = 0; r < ranks; r++) {
-            float x = (float)number_of[kind](draw(e, r));
+            float x = (float)number_of[kind](rng_mix(rng_mix(e) + (uint64_t)r));
             sum += (double)x;
             p->largest = fmax(p->largest, fabs((double)x));
             if (r == rank)

@@ -113,7 +113,8 @@ static enum wl_status judge(const struct nccl_cell *c, const struct wl_job *job,
     const enum collective collective = (enum collective)c->collective;
     const char *name = collective_names[collective];
     const struct payload_dtype *d = &payload_dtypes[c->dtype];
-    const bool p2p = collective_is_p2p(collective), reduces = collective_reduces(collective);
+    const bool p2p = collective == COLLECTIVE_ALLTOALL || collective == COLLECTIVE_SENDRECV;
+    const bool reduces = collective_reduces(collective);
     /* NCCL 2.28 to 2.30 can use copy engines for these. Elsewhere policy=zero changes nothing. */
     const bool copies = !strcmp(memories[c->memory], "symmetric") &&
                         (collective == COLLECTIVE_ALLGATHER || collective == COLLECTIVE_ALLTOALL);

@@ -247,7 +247,9 @@ void campaign_free(struct campaign *c)
         free(c->runs[i].tasks);
     }
     free(c->runs);
-    slurm_queue_free(&c->queue);
+    for (size_t i = 0; i < c->queue.n; i++)
+        free(c->queue.v[i].run);
+    free(c->queue.v);
     *c = (struct campaign){0};
 }
 

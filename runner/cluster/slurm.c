@@ -128,14 +128,6 @@ int slurm_queue_read(struct slurm_queue *q)
     return GS_OK;
 }
 
-void slurm_queue_free(struct slurm_queue *q)
-{
-    for (size_t i = 0; i < q->n; i++)
-        free(q->v[i].run);
-    free(q->v);
-    *q = (struct slurm_queue){0};
-}
-
 bool slurm_job_alive(const struct slurm_job *j)
 {
     return text_lists("PENDING,REQUEUED,REQUEUE_FED,REQUEUE_HOLD,SPECIAL_EXIT,CONFIGURING,RUNNING,"

@@ -33,7 +33,6 @@ struct slurm_queue {
 
 /* All jobs of gradsync that Slurm still knows, ended ones included: one squeue. */
 int slurm_queue_read(struct slurm_queue *q);
-void slurm_queue_free(struct slurm_queue *q);
 bool slurm_job_alive(const struct slurm_job *j); /* it waits or runs */
 bool slurm_job_held(const struct slurm_job *j);  /* it waits until it is released */
 

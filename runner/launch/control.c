@@ -86,13 +86,6 @@ static double fraction(const struct progress *p, const struct control *beat)
     return (p->launch - 1 + of_launch(p, beat)) / (double)launches_of(p);
 }
 
-/* What is left takes as long as what this process has done so far, in proportion. */
-static double time_left(const struct progress *p, const struct control *beat)
-{
-    double elapsed_s = (double)(clock_now_ns() - p->began_ns) * 1e-9, done = fraction(p, beat);
-    return elapsed_s * (1 - done) / (done - p->began);
-}
-
 void progress_launch(struct progress *p, int launch, int attempt, size_t closed)
 {
     p->launch = launch;
@@ -110,13 +103,16 @@ void progress_launch(struct progress *p, int launch, int attempt, size_t closed)
             launches_of(p), again, p->plan->n_groups - closed, p->plan->n_groups);
 }
 
+/* What is left takes as long as what this process has done so far, in proportion. */
 void progress_beat(struct progress *p, const struct control *beat)
 {
-    int tenths = (int)(fraction(p, beat) * 10);
+    double done = fraction(p, beat), elapsed_s = (double)(clock_now_ns() - p->began_ns) * 1e-9;
+    int tenths = (int)(done * 10);
     if (p->quiet || tenths <= p->tenths)
         return;
     p->tenths = tenths;
-    say("%s: %d%%, about %s left", p->plan->section, tenths * 10, HUMAN_TIME(time_left(p, beat)));
+    say("%s: %d%%, about %s left", p->plan->section, tenths * 10,
+        HUMAN_TIME(elapsed_s * (1 - done) / (done - p->began)));
 }
 
 void progress_warn(struct progress *p, const char *text, const char *cell)

@@ -280,15 +280,6 @@ static char *find_mpirun(void)
 /* In the order of the choices of `launcher` in settings_tables.c. */
 enum { AUTO, MPIRUN, SRUN };
 
-static bool uses_srun(const struct set_launch *set)
-{
-    if (set->launcher != AUTO)
-        return set->launcher == SRUN;
-    AUTO_FREE char *srun =
-        here_is_set("SLURM_JOB_ID") && !here_is_set("MPI_HOME") ? program_find("srun") : NULL;
-    return srun;
-}
-
 /* ---- what can be started here ---- */
 
 bool launcher_binds_to_gpus(const struct plan *p)
@@ -378,11 +369,14 @@ int launcher_command(const struct plan *p, const char *scratch, const char *cons
                      char ***argv)
 {
     const struct set_launch *set = &p->set.launch;
-    const bool srun = uses_srun(set);
     struct words w = {0};
     CHECK(launcher_check_slots(p));
-    AUTO_FREE char *rank = here_rank_program(),
-                   *program = srun ? program_find("srun") : find_mpirun();
+    AUTO_FREE char *rank = here_rank_program(), *in_slurm = program_find("srun");
+    const bool may_srun =
+        set->launcher == AUTO && here_is_set("SLURM_JOB_ID") && !here_is_set("MPI_HOME");
+    const bool srun = set->launcher == SRUN || (may_srun && in_slurm);
+    AUTO_FREE char *mpirun = srun ? NULL : find_mpirun();
+    const char *program = srun ? in_slurm : mpirun;
     if (!rank)
         return GS_CANNOT;
     if (!program)

@@ -71,10 +71,14 @@ static void api_start(void *ctx)
     team_start(l->team);
 }
 
+/* One thread calls it. */
 static void api_lost(void *ctx, const char *host)
 {
-    const struct host_api *l = ctx;
-    beat_lost(l->team->beat, host);
+    struct beat *b = ((const struct host_api *)ctx)->team->beat;
+    size_t at = b->lost_B, room = sizeof b->lost - at;
+    int n = snprintf(b->lost + at, room, "%s ", host);
+    if (n > 0 && (size_t)n < room)
+        atomic_store(&b->lost_B, (uint32_t)(at + (size_t)n));
 }
 
 void host_api_at(struct host_api *l, const char *cell, int copy)

@@ -66,14 +66,6 @@ void beat_cell(struct beat *b, const struct cell *cell, int copy)
     b->said[0] = '\0'; /* of the cell before */
 }
 
-void beat_lost(struct beat *b, const char *host)
-{
-    size_t at = b->lost_B, room = sizeof b->lost - at;
-    int n = snprintf(b->lost + at, room, "%s ", host);
-    if (n > 0 && (size_t)n < room)
-        atomic_store(&b->lost_B, (uint32_t)(at + (size_t)n));
-}
-
 /* ---- the shim ---- */
 
 #define MS UINT64_C(1000000)

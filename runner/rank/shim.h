@@ -48,8 +48,6 @@ struct beat {
 void beat_step(struct beat *b, const char *phase, double seconds);
 /* Sets the current cell; NULL: none. */
 void beat_cell(struct beat *b, const struct cell *cell, int copy);
-/* Adds a host that cannot be reached. One thread calls it. */
-void beat_lost(struct beat *b, const char *host);
 
 /* ---- the shim ---- */
 

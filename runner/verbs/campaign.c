@@ -77,20 +77,12 @@ static int print_jobs(const struct sections *s, const char *root)
     return GS_OK;
 }
 
-/* The scripts of the folder may be another person's. */
-static int check_begun(const struct campaign *c, bool commands)
-{
-    for (size_t i = 0; i < c->n; i++)
-        CHECK(
-            begun_may_command(c->runs[i].dir, c->runs[i].dir, "its job.sh is commands", commands));
-    return GS_OK;
-}
-
 static int submit_folder(const char *folder, bool commands)
 {
     AUTO(campaign_free) struct campaign c = {0};
     CHECK(campaign_read(&c, folder, true));
-    CHECK(check_begun(&c, commands));
+    for (size_t i = 0; i < c.n; i++) /* the scripts of the folder may be another person's */
+        CHECK(begun_may_command(c.runs[i].dir, c.runs[i].dir, "its job.sh is commands", commands));
     int code = campaign_ask(&c);
     TRY(code, campaign_submit(&c));
     say("%s: gradsync %s %s", code ? "to try again" : "next", code ? "submit" : "status",

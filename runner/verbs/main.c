@@ -193,17 +193,22 @@ static void put_section(const struct settings_section *s)
     }
 }
 
-/* All keys of configs but those of plugins. */
-static void each_key(void (*visit)(void *arg, const char *kind, const char *section,
-                                   const struct wl_param *p),
-                     void *arg)
+/* One of the keys of configs but those of plugins; NULL: there are no more. */
+static const struct wl_param *key_at(size_t i, const char **kind, const char **section)
 {
+    *kind = "key";
     for (const struct settings_section *s = settings_sections; s->name; s++)
         for (const struct wl_param *p = s->table; p && p->name; p++)
-            visit(arg, "key", s->name, p);
-    for (size_t i = 0; i < COUNT(wan_words); i++)
-        for (const struct wl_param *p = wan_words[i].table; p->name; p++)
-            visit(arg, wan_words[i].form ? "word" : "key", wan_words[i].section, p);
+            if (!i--)
+                return *section = s->name, p;
+    for (size_t w = 0; w < COUNT(wan_words); w++)
+        for (const struct wl_param *p = wan_words[w].table; p->name; p++)
+            if (!i--) {
+                *kind = wan_words[w].form ? "word" : "key";
+                *section = wan_words[w].section;
+                return p;
+            }
+    return NULL;
 }
 
 struct wanted {
@@ -219,12 +224,6 @@ static void put_key(struct wanted *w, const char *kind, const char *section,
     printf("%sa %s of [%s]\n", w->found ? "\n" : "", kind, section);
     put_param(p, role);
     w->found = true;
-}
-
-static void put_if_wanted(void *arg, const char *kind, const char *section,
-                          const struct wl_param *p)
-{
-    put_key(arg, kind, section, p, "");
 }
 
 /* A plugin that cannot be loaded here is left out: it may need a library that this machine does not have. */
@@ -265,19 +264,15 @@ static bool configs_help(const char *word)
 
 /* ---- any word ---- */
 
-static void add_name(void *names, const char *kind, const char *section, const struct wl_param *p)
-{
-    (void)kind, (void)section;
-    words_add(names, p->name);
-}
-
 static int no_such_word(const char *word, struct words *names)
 {
     for (size_t i = 0; i < COUNT(verbs); i++)
         words_add(names, verbs[i].name);
     for (const struct settings_section *s = settings_sections; s->name; s++)
         words_add(names, s->name);
-    each_key(add_name, names);
+    const char *kind, *section;
+    for (size_t i = 0; key_at(i, &kind, &section); i++)
+        words_add(names, key_at(i, &kind, &section)->name);
     columns_names(names);
     return fail(GS_USAGE,
                 "help: no verb, plugin, section, key, table or column '%s'%s; 'gradsync help' "
@@ -312,7 +307,9 @@ static int word_help(const char *word)
         code = plugin_help(word);
     else {
         struct wanted w = {word, false};
-        each_key(put_if_wanted, &w);
+        const char *kind, *of;
+        for (size_t i = 0; key_at(i, &kind, &of); i++)
+            put_key(&w, kind, of, key_at(i, &kind, &of), "");
         for (size_t i = 0; i < plugins.n; i++)
             put_of_plugin(plugins.v[i], &w);
         known = w.found;

@@ -96,7 +96,8 @@ static enum wl_status memory_alloc(struct comms *c, void **base, size_t bytes, b
         return WL_OK;
     *base = NULL;
     cudaGetLastError();
-    if (gpu_free_memory() < bytes)
+    size_t free_B = 0, total_B = 0;
+    if (cudaMemGetInfo(&free_B, &total_B) == cudaSuccess && free_B < bytes)
         gpu_say_memory(bytes, why, n);
     return WL_SKIP;
 }
