@@ -3,24 +3,23 @@
 
 #include "base/err.h"
 #include "base/units.h"
-#include "common/collective.h"
 #include "config/locate.h"
 #include "config/settings.h"
+#include "store/printer.h"
 #include "wan/wan_audit.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 /* ---- a claim and its rows ---- */
 
+enum { RANKS_RECORDED = 1, BUSBW, NUMBERS = 8 }; /* places in quantities[] */
+
 struct claim {
     const char *says, *source;
-    double ranks, ranks_recorded, busbw, algbw, of_peak, memory, speedup,
-        launches;                /* NaN: not given */
+    double given[NUMBERS];       /* NaN: not given */
     char faster[32], slower[32]; /* "": not given */
 };
 
@@ -28,186 +27,114 @@ struct platform {
     char name[WL_TEXT_MAX];
     double ranks;
     const struct config *config;
-    struct csv *rows;
+    struct csv *claims; /* of temp.given; NULL: they are checked only */
+    struct csv *rows;   /* of limits */
 };
 
-#define NEAR 0.95
-#define ROUNDING 0.005
-#define APART 0.02
+/* A claim, and what the config says of its platform. */
+static const char given_columns[] =
+    "platform,says,claim_source,ranks,ranks_recorded,busbw,algbw,of_peak,memory,speedup,launches,"
+    "faster,slower,nvls,limit_busbw,limit_link,limit_network,limit_memory,busbw_source,link_source";
 
-static const char *verdict_of(double fraction)
-{
-    return isnan(fraction)           ? "no limit"
-           : fraction > 1 + ROUNDING ? "impossible"
-           : fraction >= NEAR        ? "at the limit"
-                                     : "possible";
-}
-
-/* Verdicts of rows whose limit is no bandwidth to take a fraction of. */
-static const char one_rank[] = "not a collective", one_launch[] = "unsupported";
-
-/* Both must be the same number, apart from rounding. */
-static const char *agreement_of(double fraction)
-{
-    return fabs(fraction - 1) > APART ? "impossible" : "possible";
-}
-
-/* verdict NULL: that of value / limit. */
-__attribute__((format(printf, 9, 10))) static void
-put_row(const struct platform *p, const struct claim *c, const char *quantity, const char *unit,
-        double value, double limit, const char *limit_source, const char *verdict, const char *why,
-        ...)
-{
-    struct csv *out = p->rows;
-    AUTO_FREE char *physics = NULL;
-    va_list args;
-    va_start(args, why);
-    if (vasprintf(&physics, why, args) < 0)
-        abort();
-    va_end(args);
-    CSV_TEXTS(out, p->name, "published", c->says, c->source, quantity);
-    csv_real(out, value);
-    csv_text(out, unit);
-    csv_real(out, limit);
-    csv_text(out, limit_source);
-    csv_real(out, verdict == one_rank || verdict == one_launch ? (double)NAN : value / limit);
-    csv_text(out, physics);
-    csv_text(out, verdict ? verdict : verdict_of(value / limit));
-    csv_end(out);
-}
-
-static bool without_nvls(const struct config *c)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (strstr(c->entries[i].value, "NCCL_NVLS_ENABLE=0"))
-            return true;
-    return false;
-}
-
-static void check_busbw(const struct platform *p, const struct claim *c)
-{
-    double limit = settings_limit(p->config, "busbw"),
-           network = settings_limit(p->config, "network"),
-           ranks = isnan(c->ranks) ? c->ranks_recorded : c->ranks,
-           factor = ranks > 2 ? collective_busbw_factor(COLLECTIVE_ALLREDUCE, ranks) : 0;
-    const char *from = config_source(p->config, "limits", "busbw");
-    limit = isnan(limit) ? settings_limit(p->config, "link") : limit;
-    if (c->busbw / limit > 1 + ROUNDING && c->busbw <= limit * factor * (1 + ROUNDING) &&
-        !without_nvls(p->config))
-        put_row(p, c, "busbw", "B/s", c->busbw, limit, from,
-                "above the link: only with reduction in the switch",
-                "no algorithm is stated: with reduction in the switch (NVLS) up to %s",
-                HUMAN_RATE(limit * factor));
-    else if (c->busbw > network)
-        put_row(
-            p, c, "busbw", "B/s", c->busbw, limit, from, NULL,
-            "a rank passes 2(n-1)/n of the payload each way; a flat ring between the nodes could "
-            "not exceed its %.4g GB/s, so this is not a flat ring",
-            network / 1e9);
-    else
-        put_row(p, c, "busbw", "B/s", c->busbw, limit, from, NULL,
-                "without reduction in the switch a rank passes 2(n-1)/n of the payload each way, "
-                "which is what busbw counts");
-}
-
-/* One rank reads and writes its own memory. */
-static void check_one_rank(const struct platform *p, const struct claim *c)
-{
-    double memory = isnan(c->memory) ? settings_limit(p->config, "memory") : c->memory,
-           rate = isnan(c->algbw) ? c->busbw : c->algbw;
-    AUTO_FREE char *copies =
-        isnan(memory) || isnan(rate)
-            ? xstrdup("memory, and its bandwidth says nothing of a link")
-            : xstrfmt(
-                  "memory, reading and writing %s, %s together, which is %.0f%% of the memory's "
-                  "%s",
-                  HUMAN_RATE(rate), HUMAN_RATE(2 * rate), 100 * 2 * rate / memory,
-                  HUMAN_RATE(memory));
-    put_row(p, c, "ranks", "1", 1, 2, "an all-reduce has at least two ranks", one_rank,
-            "one rank has nobody to reduce with: it copies %s", copies);
-}
-
-/* The checks that its quantities allow: a comparison with NaN is false. */
 static void put_claim(const struct platform *p, const struct claim *c)
 {
-    if (c->ranks_recorded < 2)
-        check_one_rank(p, c);
-    if (c->busbw > 0)
-        check_busbw(p, c);
-    if (c->busbw > 0 && c->algbw > 0 && c->ranks > 0) {
-        double factor = collective_busbw_factor(COLLECTIVE_ALLREDUCE, c->ranks),
-               ratio = c->busbw / c->algbw;
-        const char *verdict = agreement_of(ratio / factor);
-        AUTO_FREE char *from = xstrfmt("2(n-1)/n, n = %.0f", c->ranks);
-        put_row(p, c, "busbw/algbw", "1", ratio, factor, from, verdict,
-                "busbw is algbw times 2(n-1)/n by definition: the two numbers %s",
-                *verdict == 'p' ? "agree" : "do not fit this number of ranks");
-    }
-    if (c->busbw > 0 && c->of_peak > 0) {
-        double link = settings_limit(p->config, "link"), peak = c->busbw / c->of_peak;
-        put_row(
-            p, c, "peak implied", "B/s", peak, link, config_source(p->config, "limits", "link"),
-            NULL,
-            "%.4g GB/s as %.3g%% of the peak makes the peak %.4g GB/s; the link has %.4g GB/s one "
-            "way",
-            c->busbw / 1e9, 100 * c->of_peak, peak / 1e9, link / 1e9);
-    }
-    if (c->speedup > 0 && c->ranks > 0 && !strcasecmp(c->faster, "tree") &&
-        !strcasecmp(c->slower, "ring")) {
-        double hops = (c->ranks - 1) / ceil(log2(c->ranks));
-        AUTO_FREE char *from =
-            xstrfmt("hops: 2(n-1) of a ring, 2 ceil(log2 n) of a tree, n = %.0f", c->ranks);
-        put_row(p, c, "speedup", "1", c->speedup, hops, from, NULL,
-                "at small sizes at most the ratio of hops, %.3g; at large sizes both move the same "
-                "bytes and it is at most 1",
-                hops);
-    }
-    if (c->launches < 2 && *c->faster)
-        put_row(p, c, "launches", "1", c->launches, 2,
-                "a claim needs two launches of each config or more", one_launch,
-                "one launch of each: its iterations are not independent, so a difference between "
-                "configs may be a difference between launches");
+    static const char *const limits[] = {"busbw", "link", "network", "memory"};
+    bool nvls = true;
+    if (!p->claims)
+        return;
+    for (size_t i = 0; i < p->config->n; i++)
+        nvls = nvls && !strstr(p->config->entries[i].value, "NCCL_NVLS_ENABLE=0");
+    CSV_TEXTS(p->claims, p->name, c->says, c->source);
+    for (size_t i = 0; i < NUMBERS; i++)
+        csv_real(p->claims, c->given[i]);
+    CSV_TEXTS(p->claims, c->faster, c->slower);
+    csv_integer(p->claims, nvls);
+    for (size_t i = 0; i < COUNT(limits); i++)
+        csv_real(p->claims, settings_limit(p->config, limits[i]));
+    CSV_TEXTS(p->claims, config_source(p->config, "limits", "busbw"),
+              config_source(p->config, "limits", "link"));
+    csv_end(p->claims);
 }
+
+/* clang-format off */
+
+/* The checks that the quantities of each claim allow. Two numbers that must agree may differ by rounding;
+ * a row without a verdict has that of value / limit. */
+static const char published[] =
+    "WITH c AS (SELECT *, rowid AS at, coalesce(limit_busbw, limit_link) AS most,"
+    "   coalesce(memory, limit_memory) AS own, coalesce(algbw, busbw) AS rate,"
+    "   2.0 * (coalesce(ranks, ranks_recorded) - 1) / coalesce(ranks, ranks_recorded) AS share"
+    " FROM temp.given),"
+    " above AS (SELECT *, busbw / most > 1.005 AND busbw <= most * share * 1.005 AND nvls AS above"
+    "   FROM c),"
+    " checked AS ("
+    " SELECT *, 1 AS nth, 'ranks' AS quantity, 1.0 AS value, '1' AS unit, 2.0 AS bound,"
+    "   'an all-reduce has at least two ranks' AS bound_source, 'not a collective' AS word,"
+    "   'one rank has nobody to reduce with: it copies memory, ' || coalesce("
+    "     'reading and writing ' || human_rate(rate) || ', ' || human_rate(2 * rate)"
+    "     || ' together, which is ' || printf('%.0f', 200 * rate / own) || '% of the memory''s '"
+    "     || human_rate(own), 'and its bandwidth says nothing of a link') AS physics"
+    " FROM above WHERE ranks_recorded < 2"
+    " UNION ALL"
+    " SELECT *, 2, 'busbw', busbw, 'B/s', most, busbw_source,"
+    "   iif(above, 'above the link: only with reduction in the switch', NULL),"
+    "   CASE WHEN above THEN 'no algorithm is stated: with reduction in the switch (NVLS) up to '"
+    "     || human_rate(most * share)"
+    "   WHEN busbw > limit_network THEN printf('a rank passes 2(n-1)/n of the payload each way; a'"
+    "     || ' flat ring between the nodes could not exceed its %.4g GB/s, so this is not a flat ring',"
+    "     limit_network / 1e9)"
+    "   ELSE 'without reduction in the switch a rank passes 2(n-1)/n of the payload each way, which'"
+    "     || ' is what busbw counts' END"
+    " FROM above WHERE busbw > 0"
+    " UNION ALL"
+    " SELECT *, 3, 'busbw/algbw', busbw / algbw, '1', share, printf('2(n-1)/n, n = %.0f', ranks),"
+    "   iif(abs(busbw / algbw / share - 1) > 0.02, 'impossible', 'possible'),"
+    "   'busbw is algbw times 2(n-1)/n by definition: the two numbers '"
+    "     || iif(abs(busbw / algbw / share - 1) > 0.02, 'do not fit this number of ranks', 'agree')"
+    " FROM above WHERE busbw > 0 AND algbw > 0 AND ranks > 0"
+    " UNION ALL"
+    " SELECT *, 4, 'peak implied', busbw / of_peak, 'B/s', limit_link, link_source, NULL,"
+    "   printf('%.4g GB/s as %.3g%% of the peak makes the peak %.4g GB/s; the link has %.4g GB/s one'"
+    "     || ' way', busbw / 1e9, 100 * of_peak, busbw / of_peak / 1e9, limit_link / 1e9)"
+    " FROM above WHERE busbw > 0 AND of_peak > 0"
+    " UNION ALL"
+    " SELECT *, 5, 'speedup', speedup, '1', (ranks - 1) / ceil(log2(ranks)),"
+    "   printf('hops: 2(n-1) of a ring, 2 ceil(log2 n) of a tree, n = %.0f', ranks), NULL,"
+    "   printf('at small sizes at most the ratio of hops, %.3g; at large sizes both move the same'"
+    "     || ' bytes and it is at most 1', (ranks - 1) / ceil(log2(ranks)))"
+    " FROM above WHERE speedup > 0 AND ranks > 0 AND lower(faster) = 'tree'"
+    "   AND lower(slower) = 'ring'"
+    " UNION ALL"
+    " SELECT *, 6, 'launches', launches, '1', 2.0,"
+    "   'a claim needs two launches of each config or more', 'unsupported',"
+    "   'one launch of each: its iterations are not independent, so a difference between configs'"
+    "     || ' may be a difference between launches'"
+    " FROM above WHERE launches < 2 AND faster <> '')"
+    " INSERT INTO limits SELECT platform, 'published', says, claim_source, quantity, value, unit, bound,"
+    "   bound_source, iif(word IN ('not a collective', 'unsupported'), NULL, value / bound), physics,"
+    "   coalesce(word, CASE WHEN value / bound > 1.005 THEN 'impossible'"
+    "     WHEN value / bound >= 0.95 THEN 'at the limit'"
+    "     WHEN bound IS NULL THEN 'no limit' ELSE 'possible' END)"
+    " FROM checked ORDER BY at, nth";
+
+/* clang-format on */
 
 /* ---- [reference] ---- */
 
-static bool parse_count(const char *text, double *value)
-{
-    int64_t count;
-    bool good = units_parse_int(text, &count);
-    *value = good ? (double)count : (double)NAN;
-    return good;
-}
-
 static const struct {
     const char *name;
-    bool (*parse)(const char *text, double *value); /* NULL: a word */
-    size_t offset;
-} quantities[] = {
-    {"ranks", parse_count, offsetof(struct claim, ranks)},
-    {"ranks_recorded", parse_count, offsetof(struct claim, ranks_recorded)},
-    {"busbw", units_parse_rate, offsetof(struct claim, busbw)},
-    {"algbw", units_parse_rate, offsetof(struct claim, algbw)},
-    {"of_peak", units_parse_real, offsetof(struct claim, of_peak)},
-    {"memory", units_parse_rate, offsetof(struct claim, memory)},
-    {"speedup", units_parse_real, offsetof(struct claim, speedup)},
-    {"launches", parse_count, offsetof(struct claim, launches)},
-    {"faster", NULL, offsetof(struct claim, faster)},
-    {"slower", NULL, offsetof(struct claim, slower)},
-};
+    bool (*parse)(const char *text, double *value);
+} quantities[NUMBERS] = {{"ranks", units_parse_real},   {"ranks_recorded", units_parse_real},
+                         {"busbw", units_parse_rate},   {"algbw", units_parse_rate},
+                         {"of_peak", units_parse_real}, {"memory", units_parse_rate},
+                         {"speedup", units_parse_real}, {"launches", units_parse_real}};
 
 static struct claim claim_of(const char *says, const char *source)
 {
-    return (struct claim){.says = says,
-                          .source = source,
-                          .ranks = NAN,
-                          .ranks_recorded = NAN,
-                          .busbw = NAN,
-                          .algbw = NAN,
-                          .of_peak = NAN,
-                          .memory = NAN,
-                          .speedup = NAN,
-                          .launches = NAN};
+    struct claim c = {.says = says, .source = source};
+    for (size_t i = 0; i < NUMBERS; i++)
+        c.given[i] = NAN;
+    return c;
 }
 
 /* "speedup 3" */
@@ -215,35 +142,20 @@ static int take_given(struct claim *c, const struct config_entry *e, char *part)
 {
     char *value = part, *name = strsep(&value, " ");
     size_t q = 0;
-    while (q < COUNT(quantities) && strcmp(name, quantities[q].name))
+    while (q < NUMBERS && strcmp(name, quantities[q].name))
         q++;
-    if (q == COUNT(quantities) || !value)
+    char *word = !strcmp(name, "faster") ? c->faster : !strcmp(name, "slower") ? c->slower : NULL;
+    if ((q == NUMBERS && !word) || !value)
         return config_error(e,
                             "'%s' is not QUANTITY VALUE; the quantities are ranks, ranks_recorded, "
                             "busbw, algbw, of_peak, memory, speedup, launches, faster and slower",
                             name);
-    char *at = (char *)c + quantities[q].offset;
     value += strspn(value, " ");
-    if (!quantities[q].parse)
-        snprintf(at, sizeof c->faster, "%s", value);
-    else if (!quantities[q].parse(value, (double *)(void *)at) || !(*(double *)(void *)at > 0))
+    if (word)
+        snprintf(word, sizeof c->faster, "%s", value);
+    else if (!quantities[q].parse(value, &c->given[q]) || !(c->given[q] > 0))
         return config_error(e, "'%s' is not a valid value of %s", value, name);
     return GS_OK;
-}
-
-/* The rate at the start of "355GB/s ± 3% at PLACE". */
-static bool rate_of(const char *text, double *rate)
-{
-    static const char *const ends[] = {" at ", "±", "+-", "+/-"};
-    size_t n = strlen(text);
-    for (size_t i = 0; i < COUNT(ends); i++) {
-        const char *end = strstr(text, ends[i]);
-        n = end && (size_t)(end - text) < n ? (size_t)(end - text) : n;
-    }
-    while (n && text[n - 1] == ' ')
-        n--;
-    AUTO_FREE char *head = xstrfmt("%.*s", (int)n, text);
-    return units_parse_rate(head, rate) && *rate > 0;
 }
 
 /* "claim.NAME"; its parts have one dot more. */
@@ -267,40 +179,34 @@ static int read_claim(struct claim *claim, const struct config *c, const struct 
     return GS_OK;
 }
 
-int limits_claims_check(const struct config *c)
-{
-    int code = GS_OK;
-    for (size_t i = 0; i < c->n; i++) {
-        struct claim claim;
-        int one = is_claim(&c->entries[i]) ? read_claim(&claim, c, &c->entries[i]) : GS_OK;
-        code = code ? code : one;
-    }
-    return code;
-}
-
-/* Rates first, then claim.NAME, both in the order of the config. */
+/* Rates first, then claim.NAME, both in the order of the config. Reports every fault. */
 static int put_reference(const struct platform *p)
 {
     const struct config *c = p->config;
     struct claim claim;
-    double rate;
+    int code = GS_OK;
     for (size_t i = 0; i < c->n; i++) {
         const struct config_entry *e = &c->entries[i];
-        if (strcmp(e->section, "reference") || !strncmp(e->key, "claim.", 6) ||
-            !rate_of(e->value, &rate))
-            continue;
         AUTO_FREE char *says = xstrfmt("%s = %s", e->key, e->value);
         claim = claim_of(says, config_source(c, "reference", e->key));
-        claim.ranks_recorded = p->ranks;
-        claim.busbw = strcmp(e->key, "algbw") ? rate : rate * 2 * (p->ranks - 1) / p->ranks;
-        put_claim(p, &claim);
+        claim.given[RANKS_RECORDED] = p->ranks;
+        if (!strcmp(e->section, "reference") && strncmp(e->key, "claim.", 6) &&
+            units_parse_rate(e->value, &claim.given[BUSBW]) && claim.given[BUSBW] > 0)
+            put_claim(p, &claim);
     }
     for (size_t i = 0; i < c->n; i++)
         if (is_claim(&c->entries[i])) {
-            CHECK(read_claim(&claim, c, &c->entries[i]));
-            put_claim(p, &claim);
+            int one = read_claim(&claim, c, &c->entries[i]);
+            if (!one)
+                put_claim(p, &claim);
+            code = code ? code : one;
         }
-    return GS_OK;
+    return code;
+}
+
+int limits_claims_check(const struct config *c)
+{
+    return put_reference(&(struct platform){.config = c});
 }
 
 /* ---- [model] ---- */
@@ -346,16 +252,22 @@ static int put_model(const struct platform *p)
 
 /* ---- all ---- */
 
-static int put_config(struct csv *rows, const char *path)
+static int put_config(struct store *s, struct csv *rows, const char *path)
 {
     AUTO(config_free_of) struct config *c = NULL;
     struct settings set;
+    struct csv claims;
     CHECK(config_load(&c, path, NULL));
     CHECK(settings_read(c, &set));
-    struct platform p = {.ranks = (double)set.launch.ranks, .config = c, .rows = rows};
+    CHECK(store_make(s, "given", given_columns));
+    struct store_rows *given = store_rows_begin(s, "given", given_columns, false, &claims);
+    struct platform p = {
+        .ranks = (double)set.launch.ranks, .config = c, .claims = &claims, .rows = rows};
     memcpy(p.name, set.platform.name, sizeof p.name);
-    CHECK(put_reference(&p));
-    return put_model(&p);
+    int code = put_reference(&p);
+    CHECK(store_rows_end(given));
+    CHECK(store_execute(s, published));
+    return code ? code : put_model(&p);
 }
 
 /* clang-format off */
@@ -381,11 +293,12 @@ int limits_make(struct store *s)
     int fault = GS_OK;
     AUTO_FREE char *folder = locate_installed_configs();
     locate_configs(&configs);
+    CHECK(print_functions(s));
     struct store_rows *rows = store_rows_begin(s, "limits", limits_columns, false, &csv);
     for (size_t i = 0; i < configs.n; i++) {
         AUTO_FREE char *here = xstrfmt("configs/%s.ini", configs.v[i]),
                        *installed = xstrfmt("%s/%s.ini", folder, configs.v[i]);
-        int one = put_config(&csv, access(here, F_OK) ? installed : here);
+        int one = put_config(s, &csv, access(here, F_OK) ? installed : here);
         fault = fault ? fault : one;
     }
     CHECK(store_rows_end(rows));

@@ -287,6 +287,13 @@ static void sql_short_size(sqlite3_context *c, int n, sqlite3_value **v)
     sqlite3_result_text(c, xstrdup(SHORT_SIZE(sqlite3_value_int64(v[0]))), -1, free);
 }
 
+static void sql_rate(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    if (sqlite3_value_type(v[0]) != SQLITE_NULL)
+        sqlite3_result_text(c, xstrdup(HUMAN_RATE(sqlite3_value_double(v[0]))), -1, free);
+}
+
 /* "+5%" of 0.05 */
 static void sql_change(sqlite3_context *c, int n, sqlite3_value **v)
 {
@@ -385,10 +392,10 @@ int print_functions(struct store *s)
         const char *name;
         int n;
         void (*call)(sqlite3_context *, int, sqlite3_value **);
-    } functions[] = {{"human", 2, sql_human},           {"human_size", 1, sql_size},
-                     {"short_size", 1, sql_short_size}, {"human_change", 1, sql_change},
-                     {"param", 2, sql_param},           {"shorten", 2, sql_shorten},
-                     {"by_name", 1, sql_by_name}};
+    } functions[] = {{"human", 2, sql_human},         {"human_size", 1, sql_size},
+                     {"human_rate", 1, sql_rate},     {"short_size", 1, sql_short_size},
+                     {"human_change", 1, sql_change}, {"param", 2, sql_param},
+                     {"shorten", 2, sql_shorten},     {"by_name", 1, sql_by_name}};
     for (size_t i = 0; i < COUNT(functions); i++)
         if (sqlite3_create_function(s->db, functions[i].name, functions[i].n,
                                     SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, functions[i].call,

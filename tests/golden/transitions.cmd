@@ -24,7 +24,7 @@ gradsync query -q --export ran $top/data/raw/h200-2gpu/nccl_allreduce/20261122T2
 $ found ran | grep '^auto .*switch' | head -n 4
 # Claims: those of each config, in the order of the names; then what was measured, against the limit of its platform.
 mkdir configs
-{ cat p.ini; printf '%s\n' '[reference]' 'busbw = 5GB/s at 1 MiB' 'claim.all = 9 GB/s, 60% of peak' 'claim.all.source = a post' \
+{ cat p.ini; printf '%s\n' '[reference]' 'busbw = 5GB/s' 'claim.all = 9 GB/s, 60% of peak' 'claim.all.source = a post' \
     'claim.all.given = busbw 9GB/s, algbw 9GB/s, of_peak 60%, ranks 2, ranks_recorded 1, memory 100GB/s' 'claim.tree = twice as fast' \
     'claim.tree.given = speedup 2, faster tree, slower ring, ranks 8, launches 1'; } >configs/p.ini
 gradsync query --export data/csv -q
