@@ -5,14 +5,15 @@
 #
 # The manual page, from the program's own help: verbs, options, and the keys of a config's sections.
 set -euo pipefail
-gradsync=$1
+program=$1
+gradsync() { (exec -a gradsync "$program" "$@"); } # as a user calls it that has installed it
 
 as_is() { # stdin, to stand as it is
     printf '.nf\n'
     sed 's/\\/\\e/g; s/-/\\-/g; s/^\([.'\'']\)/\\\&\1/'
     printf '.fi\n'
 }
-version=$("$gradsync" --version | cut -d' ' -f2)
+version=$(gradsync --version | cut -d' ' -f2)
 cat <<END
 .\\" Made by mk/manual.sh from the program's own help.
 .TH GRADSYNC 1 "" "gradsync $version" "User Commands"
@@ -30,15 +31,15 @@ A config is a file, or the bare name of one in ./configs or of one that was inst
 folder, or its id below data/raw.
 .SH VERBS
 END
-"$gradsync" help verbs | while IFS= read -r verb; do
+gradsync help verbs | while IFS= read -r verb; do
     printf '.SS %s\n' "$verb"
-    "$gradsync" "$verb" --help | as_is
+    gradsync "$verb" --help | as_is
 done
 printf '.SH CONFIGS\n'
-"$gradsync" help config | as_is
-"$gradsync" help config | sed -n 's/^  \[\([a-z]*\)\] \*$/\1/p' | while IFS= read -r section; do
+gradsync help config | as_is
+gradsync help config | sed -n 's/^  \[\([a-z]*\)\] \*$/\1/p' | while IFS= read -r section; do
     printf '.SS [%s]\n' "$section"
-    "$gradsync" help "$section" | awk '/^\[/ { on = 1; next } on' | as_is
+    gradsync help "$section" | awk '/^\[/ { on = 1; next } on' | as_is
 done
 cat <<'END'
 .SH ENVIRONMENT

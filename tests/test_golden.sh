@@ -10,7 +10,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/recording.sh"
 
-gradsync() { command "$gradsync" "$@"; }
+gradsync() { (exec -a gradsync "$gradsync" "$@"); } # so that messages name it so
 show() { # COMMAND
     local rc
     echo "\$ $1"

@@ -134,8 +134,9 @@ static void cli_help(const struct cli *cli)
 {
     printf("gradsync %s [options]%s%s\n", cli->verb, *cli->arguments ? " " : "", cli->arguments);
     cli_put_wrapped(2, cli->summary);
-    if (cli->example)
-        printf("\nexample\n  %s\n", cli->example);
+    AUTO_FREE char *example = cli->example ? err_as_called(cli->example) : NULL;
+    if (example)
+        printf("\nexample\n  %s\n", example);
     if (cli->options->name)
         printf("\noptions\n");
     for (const struct cli_option *o = cli->options; o->name; o++) {

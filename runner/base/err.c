@@ -17,6 +17,7 @@ struct capture {
 };
 
 static int quiet_;
+static const char *program = "gradsync", *verbs = "";
 static struct capture captures[CAPTURES_MAX];
 static int n_captures;
 
@@ -40,12 +41,34 @@ void err_capture(char *buf, size_t size)
         buf[0] = '\0';
 }
 
+void err_called(const char *as, const char *names)
+{
+    program = as;
+    verbs = names;
+}
+
+char *err_as_called(const char *text)
+{
+    static const char name[] = "gradsync ";
+    struct text out = {0};
+    for (const char *at; (at = strstr(text, name)); text = at + strlen(name) - 1) {
+        const char *verb = at + strlen(name);
+        AUTO_FREE char *word =
+            xstrfmt(" %.*s ", (int)strspn(verb, "abcdefghijklmnopqrstuvwxyz"), verb);
+        bool command = strstr(verbs, word) && (at == text || strchr(" '\"(", at[-1]));
+        text_addf(&out, "%.*s%s", (int)(at - text), text, command ? program : "gradsync");
+    }
+    text_add(&out, text);
+    return out.s;
+}
+
 /* One write a line: the lines of several processes on one terminal do not mix. Names of files and texts
  * of recordings may be anybody's: they reach the terminal only as printable characters. */
 static void put_line(const char *where, int line, const char *fmt, va_list args)
 {
     AUTO_FREE char *what = line ? xstrfmt("%s:%d", where, line) : xstrdup(where);
-    AUTO_FREE char *message = xvstrfmt(fmt, args), *text = xstrfmt("%s: %s", what, message);
+    AUTO_FREE char *message = xvstrfmt(fmt, args), *named = err_as_called(message);
+    AUTO_FREE char *text = xstrfmt("%s: %s", what, named);
     printable_make(text, "");
     if (n_captures)
         snprintf(captures[n_captures - 1].buf, captures[n_captures - 1].size, "%s", text);
@@ -91,7 +114,7 @@ void say(const char *fmt, ...)
         return;
     va_list args;
     va_start(args, fmt);
-    AUTO_FREE char *text = xvstrfmt(fmt, args);
+    AUTO_FREE char *message = xvstrfmt(fmt, args), *text = err_as_called(message);
     va_end(args);
     fprintf(stderr, "%s\n", printable_make(text, "\n"));
 }

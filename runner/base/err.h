@@ -46,6 +46,11 @@ int err_worse(int a, int b);
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say_quiet(int quiet);
 
+/* The program as the user called it, such as build/gradsync, and its verbs, with a space on both sides of each. */
+void err_called(const char *program, const char *verbs);
+/* The text, with each command in it ("gradsync VERB ...") as the user has to type it. To be freed. */
+char *err_as_called(const char *text);
+
 /* Captures the last line of fail() and fail_at() in buf instead of printing it, for tests and
  * retries. NULL ends the capture. Captures may be nested. */
 void err_capture(char *buf, size_t size);

@@ -253,8 +253,9 @@ static int status(void *request, char **words, int n)
         idle += count_idle(&c.runs[i]);
         failed += c.runs[i].n_failed;
     }
+    AUTO_FREE char *next = err_as_called("gradsync submit");
     if (idle)
-        printf("next: gradsync submit %s\n", SHELL_WORD(folder));
+        printf("next: %s %s\n", next, SHELL_WORD(folder));
     return code ? code : idle || failed ? GS_FAILED : GS_OK;
 }
 

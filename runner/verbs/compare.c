@@ -390,8 +390,9 @@ static void print_what_to_set(const struct comparison *shown, const struct quest
         screen_say(line.s);
         job = job && contrast_level(q->c) >= LEVEL_TRIAL;
     }
+    AUTO_FREE char *tune = err_as_called("gradsync tune -- COMMAND");
     if (!job)
-        printf("Only your job tells whether its own step gets shorter: gradsync tune -- COMMAND\n");
+        printf("Only your job tells whether its own step gets shorter: %s\n", tune);
 }
 
 /* The answer: for each question (a run and a mode) a sentence, and below it one line for the best config

@@ -76,10 +76,13 @@ static int main_help(void)
             printf(" %s", verbs[i + 1].name);
         putchar('\n');
     }
-    printf("Example: gradsync tune -- torchrun --nproc_per_node 2 train.py\n"
+    AUTO_FREE char *example =
+        err_as_called("gradsync tune -- torchrun --nproc_per_node 2 train.py");
+    printf("Example: %s\n"
            "'gradsync help VERB' lists options; 'help PLUGIN' and 'help config' list keys.\n"
            "--plugins DIR, with any verb: find plugins there too.\n"
-           "Exit: 0 done; 1 something measured failed; 2 usage or config; 3 cannot run here.\n");
+           "Exit: 0 done; 1 something measured failed; 2 usage or config; 3 cannot run here.\n",
+           example);
     return GS_OK;
 }
 
@@ -403,6 +406,9 @@ int main(int argc, char **argv)
 {
     /* If the parent ignores SIGCHLD, waitpid would not return exit codes. */
     signal(SIGCHLD, SIG_DFL);
+#define NAME(name, run, arguments, help) " " name " "
+    err_called(SHELL_WORD(argc ? argv[0] : "gradsync"), EACH_VERB(NAME));
+#undef NAME
     /* No setlocale: numbers keep the C format in every locale. */
     int code = run_verb(argc, argv);
     bool lost_now = fflush(stdout) != 0;

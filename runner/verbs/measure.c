@@ -176,7 +176,8 @@ static int show_sections(struct config *c, const struct plan_options *o)
         plan_free(all.plans[i]);
     free(all.plans);
     if (!wanted && !o->workload && config_section(c, "model")) {
-        printf("nothing to measure; 'gradsync model' computes its [model]\n");
+        AUTO_FREE char *model = err_as_called("'gradsync model' computes its [model]");
+        printf("nothing to measure; %s\n", model);
         return GS_OK;
     }
     if (wanted && !code)
