@@ -4,6 +4,7 @@
 # TAP for shell tests. A test sources this, calls plan N or, at its end, done_testing, and may use
 #   $top $build $gradsync   the checkout, the build folder, the program (absolute)
 #   $tmp                    a folder of its own, removed at the end; the test starts in it
+#   gradsync WORD…          the program, called by that name: its messages hold no path of this machine
 #   run COMMAND…            runs it, keeps $rc $out $err, never stops the test
 #   ok NAME COMMAND…        passes when the command succeeds
 #   exits CODE NAME COMMAND…  run, and pass when it exits with CODE
@@ -34,6 +35,7 @@ build=${BUILD:-$top/build}
 [[ $build == /* ]] || build=$top/$build
 # shellcheck disable=SC2034 # for the tests
 gradsync=$build/gradsync
+gradsync() { (exec -a gradsync "$gradsync" "$@"); }
 export GRADSYNC_PLUGIN_PATH=$build/tests/plugins # the plugin null
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/gradsync-test.XXXXXX")
 # Every process started from here on carries the mark, whoever its parent becomes.

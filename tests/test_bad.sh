@@ -7,7 +7,6 @@
 # RENEW=1 (make golden) writes those messages anew that differ.
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/recording.sh"
-gradsync() { command "$gradsync" "$@"; }
 
 # What some of them are read beside: the tables of one recording.
 whole_run raw/p/null/r

@@ -20,7 +20,7 @@ for ini in "$top"/configs/*.ini; do
     if [ $rc = 3 ]; then skip "$accepted" "$err"; else is "$rc" 0 "$accepted"; fi
 done
 run "$gradsync" check "$top/configs/wan-4site.ini"
-is "${err##*$'\n'}" "$top/configs/wan-4site.ini: ok; next: gradsync model $top/configs/wan-4site.ini" \
+is "${err##*$'\n'}" "$top/configs/wan-4site.ini: ok; next: $gradsync model $top/configs/wan-4site.ini" \
     'check of a config with [model] and no workload names the model'
 ok 'plan writes nothing' test ! -e data
 

@@ -188,7 +188,7 @@ for signal in INT TERM HUP USR1; do
     begin "sig$signal"
     kill -$signal "$top_pid"
     end 1 "SIG$signal to gradsync exits with 1"
-    like "$err" "gradsync: interrupted; .* gradsync resume $dir"
+    like "$err" "gradsync: interrupted; .* $gradsync resume $dir"
     like "$(tail -n 1 "$dir/launch-01.01.jsonl")" '"status":"interrupted"' \
         "SIG$signal closes the recording as interrupted"
     is "$(failed "$dir")" '' "SIG$signal records no failure"

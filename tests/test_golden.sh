@@ -10,7 +10,6 @@
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/recording.sh"
 
-gradsync() { (exec -a gradsync "$gradsync" "$@"); } # so that messages name it so
 show() { # COMMAND
     local rc
     echo "\$ $1"

@@ -46,7 +46,7 @@ stops 'a platform that does not exist is refused' \
     "no platform 'zzz': neither configs/zzz.ini nor data/raw/zzz is here" report PLATFORM=zzz
 stops 'a variable in small letters is refused' "no variable 'platform', did you mean 'PLATFORM'\?" \
     report platform=local
-prints 'next: gradsync run configs/local.ini' in_top plan PLATFORM=configs/local.ini
+prints 'next: .*gradsync run configs/local.ini' in_top plan PLATFORM=configs/local.ini
 like "$(in_top -n run PLATFORM='local h200-2gpu')" \
     'gradsync run configs/local.ini configs/h200-2gpu.ini' 'make run takes two platforms'
 like "$(in_top -pn report PLATFORM='local h200-2gpu' 2>/dev/null)" \

@@ -13,11 +13,11 @@ printf '%s\n' "$out" >gradsync.1
 page=$(sed 's/\\-/-/g; s/\\&//g; s/\\e/\\/g' gradsync.1)
 for verb in $("$gradsync" help verbs); do
     like "$page" $'\n'".SS $verb"$'\n' "the manual page has the verb $verb"
-    lost=$("$gradsync" "$verb" --help | grep -vxF -f <(printf '%s' "$page") || true)
+    lost=$(gradsync "$verb" --help | grep -vxF -f <(printf '%s' "$page") || true)
     is "$lost" '' "the manual page has every line of the help of $verb"
 done
 for section in platform launch measure slurm sites links model; do
-    lost=$("$gradsync" help $section | sed '/^\[.*\]$/d' |
+    lost=$(gradsync help $section | sed '/^\[.*\]$/d' |
         grep -vxF -f <(printf '%s' "$page") || true)
     is "$lost" '' "the manual page has every key of [$section]"
 done

@@ -31,7 +31,7 @@ altered() { # NAME FILTER: raw has this state; the run was begun here
     jq "$2" begun/tune.json >"$run"/tune.json
 }
 altered command '.command = ["touch ran; true"] | .step_s = 0 | .settings = [] | .winner = 0'
-fails1 2 "tune.json: you did not begin this in this folder, and it holds a command: read it, then: gradsync resume --commands $run$" \
+fails1 2 "tune.json: you did not begin this in this folder, and it holds a command: read it, then: $gradsync resume --commands $run$" \
     "$gradsync" resume "$run"
 ok 'the command of an altered state does not run' test ! -e ran
 altered setting '.settings[0] = "BASH_ENV=x"'

@@ -18,7 +18,7 @@ quick >quick.ini
 ok 'a config is run' "$gradsync" run quick.ini -o data
 dir=$(the_run)
 is "$out" '' 'run writes nothing to stdout'
-like "$err" "recorded: $dir"$'\n'"next: gradsync show $dir"
+like "$err" "recorded: $dir"$'\n'"next: $gradsync show $dir"
 is "$(cd "$dir" && echo *)" 'MANIFEST.json config.ini launch-01.01.jsonl plan.json' \
     'run leaves the manifest, the config, the recording and the plan'
 ok 'check finds the new run whole' "$gradsync" check "$dir"
@@ -39,7 +39,7 @@ is "$out$err" '' 'run -q prints nothing'
 
 mkdir 'a folder' && quick >'a folder/my config.ini'
 ok 'a config in a path with blanks is run' "$gradsync" run 'a folder/my config.ini' --set platform:name=p -o 'da ta'
-like "$err" "next: gradsync show 'da ta/p/null/" 'the next command quotes a path with blanks'
+like "$err" "next: $gradsync show 'da ta/p/null/" 'the next command quotes a path with blanks'
 ok 'a config may come from a pipe' \
     bash -c '"$0" run -q <(cat quick.ini) --set platform:name=pipe -o pipe' "$gradsync"
 
@@ -68,7 +68,7 @@ quick '[null b]' 'fault = skip' >skips.ini
 fails 3 'gradsync: null b: every cell was skipped: scripted' "$gradsync" run skips.ini -o skips
 is "$(ls skips/*/*/*/MANIFEST.json | wc -l) $(ls skips/*/*/*/launch-* | wc -l)" '1 1' \
     'a skipped workload leaves no recording, and the other workload ran'
-fails 3 "nothing was measured.* gradsync resume idle/.*: rm -r idle/" "$gradsync" run skips.ini \
+fails 3 "nothing was measured.*gradsync resume idle/.*: rm -r idle/" "$gradsync" run skips.ini \
     --workload 'null b' --set measure:launches=2 -o idle
 
 # ---- what cannot be started: tests/golden/run.cmd ----
@@ -146,7 +146,7 @@ cat >lose <<'END'
 ls lost/*/*/*/launch-02.* >/dev/null 2>&1 && rm -f lost/*/*/*/launch-01.01.jsonl
 exec "$@"
 END
-fails 1 'a recording of launch 1 was cut or removed during the run; .gradsync resume lost/' \
+fails 1 'a recording of launch 1 was cut or removed during the run; .*gradsync resume lost/' \
     "$gradsync" run -q quick.ini -o lost --set measure:launches=2 --set 'launch:prefix=sh lose'
 is "$(ls lost/*/*/*/MANIFEST.json 2>/dev/null)" '' 'a run that lost a recording is not final'
 rm lose && echo 'exec "$@"' >lose

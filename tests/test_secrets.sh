@@ -40,7 +40,7 @@ ok 'the resumed run is sound' "$gradsync" check "$run_dir"
 
 rm -f "$run_dir"/MANIFEST.json "$run_dir"/launch-*
 cp -r raw copied && run_dir=${run_dir/raw/copied} && rm -f got
-fails 2 "config.ini: you did not begin .* then: gradsync resume --commands $run_dir\$" "$gradsync" \
+fails 2 "config.ini: you did not begin .* then: $gradsync resume --commands $run_dir\$" "$gradsync" \
     resume "$run_dir"
 exits 2 'so is a launch of it' "$gradsync" run --launch 1 "$run_dir"
 ok 'the command did not run' test ! -e got

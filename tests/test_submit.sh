@@ -80,12 +80,12 @@ until_true 60 grep -qs '"type":"block"' "$dir/launch-01.01.jsonl" || diag "$(cat
 kill -USR1 $job && wait $job
 is "$(grep -o 'finishing the current block.*' job.out)" 'finishing the current block' \
     'a job that is to stop names no key to press'
-like "$(cat job.out)" "Continue with: gradsync submit $dir"$'\n'*'$' \
+like "$(cat job.out)" "Continue with: $gradsync submit $dir"$'\n'*'$' \
     'an interrupted job says to submit its run again'
 fails 2 'no plan.json: this is no run folder' "$gradsync" resume /
 exits 2 'resume refuses a run that Slurm jobs measure' "$gradsync" resume "$dir"
-is "$err" "$dir: Slurm jobs measure it: gradsync submit $dir" 'the message says to submit'
-says "to complete it: gradsync submit $dir"$'\n' "$gradsync" show "$dir"
+is "$err" "$dir: Slurm jobs measure it: $gradsync submit $dir" 'the message says to submit'
+says "to complete it: $gradsync submit $dir"$'\n' "$gradsync" show "$dir"
 
 # ---- a folder that cannot be written ----
 

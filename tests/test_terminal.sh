@@ -10,7 +10,7 @@ unset NO_COLOR
 
 # ---- help ----
 
-ok 'help succeeds' "$gradsync" help
+ok 'help succeeds' gradsync help
 is "$(awk 'length > 80' <<<"$out")" '' 'help is at most 80 columns wide'
 is "$(awk 'END { print NR <= 24 }' <<<"$out")" 1 'help fits a screen of 24 lines'
 verbs=$("$gradsync" help verbs)
@@ -18,9 +18,9 @@ for verb in $verbs; do
     is "$([[ $out =~ (^|[^a-z])$verb([^a-z]|$) ]] && echo told)" told "help lists the verb $verb"
     is "$("$gradsync" help "$verb" | head -2)" "$("$gradsync" "$verb" --help | head -2)" \
         "help $verb is $verb --help"
-    is "$("$gradsync" "$verb" --help | awk 'length > 80' | grep -v '^gradsync')" '' \
+    is "$(gradsync "$verb" --help | awk 'length > 80' | grep -v '^gradsync')" '' \
         "help of $verb fits 80 columns"
-    like "$("$gradsync" "$verb" --help)" $'\nexample\n  gradsync '"$verb" \
+    like "$(gradsync "$verb" --help)" $'\nexample\n  gradsync '"$verb" \
         "help of $verb has an example"
 done
 for section in platform launch measure slurm cost limits reference links model; do
@@ -50,7 +50,7 @@ if command -v script >/dev/null; then
     unlike "$(TERM=dumb on_a_terminal "'$gradsync' show p")" $'\033' \
         'show uses no colour on a dumb terminal'
     is "$(cd "$top" && NO_COLOR=1 on_a_terminal \
-        "stty cols 80 rows 30; '$gradsync' show h200-2gpu-steps 2>&1" | tr -d '\r' |
+        "stty cols 80 rows 30; PATH='$build':\$PATH gradsync show h200-2gpu-steps 2>&1" | tr -d '\r' |
         sed 's/…/./g' | awk 'length > 80' | grep -v '^next: \|^warning: ')" '' 'show fits 80 columns'
 else
     skip 'show uses colours on a terminal' 'no script(1) here'

@@ -11,7 +11,7 @@ on_a_terminal() { script -qec "$1" /dev/null </dev/null; }
 on_columns() { # COLUMNS VERB [PLATFORM…]
     local columns=$1
     shift
-    (cd "$top" && NO_COLOR=1 on_a_terminal "stty cols $columns rows 30; '$gradsync' $* 2>&1") |
+    (cd "$top" && NO_COLOR=1 on_a_terminal "stty cols $columns rows 30; PATH='$build':\$PATH gradsync $* 2>&1") |
         tr -d '\r' | sed 's/…/./g'
 }
 fits() { # NAME VERB…: on $columns; lines of messages, and commands, may be longer

@@ -166,7 +166,7 @@ kill -TERM $pid
 wait $pid # the job waits at its gate for ever
 is $? 1 'an interrupted tune ends the launch at once, with exit code 1'
 no_orphans 'an interrupted tune leaves no process'
-like "$(cat told)" 'the measurements are kept; continue with: gradsync resume raw/job/train/' \
+like "$(cat told)" 'the measurements are kept; continue with: .*gradsync resume raw/job/train/' \
     'an interrupted tune says how to go on'
 n=$(wc -l <starts)
 run=$(run_of) && run=elsewhere/moved/${run#raw/}
@@ -210,7 +210,7 @@ wrong() { # REGEX ARGUMENTS...
 starts=$(wc -l <starts)
 wrong "'nosuch': no such command in PATH" -- nosuch
 fails 1 'cannot be made: ' tune -o /proc/nowhere -- ./job
-wrong "put '--' before the command: gradsync tune -- mpirun " mpirun -n 2 ./job
+wrong "put '--' before the command: $gradsync tune -- mpirun " mpirun -n 2 ./job
 wrong "'./nosuch' cannot be run: No such file" -- ./nosuch
 touch program
 wrong "'./program' cannot be run: Permission denied" -- ./program
@@ -391,7 +391,7 @@ if [ -x "$train" ] && command -v mpirun >/dev/null; then
     kill -INT $pid
     wait $pid
     is $? 1 'Ctrl-C ends tune with 1'
-    like "$(cat told)" 'the measurements are kept; continue with: gradsync resume stopped/job/train/' 'it says how to go on'
+    like "$(cat told)" 'the measurements are kept; continue with: .*gradsync resume stopped/job/train/' 'it says how to go on'
     no_orphans 'Ctrl-C leaves no process'
     exits 0 'resume goes on' "$gradsync" resume stopped/job/train/*tune*
     like "$out" '^(Set|No setting of 1 .*|No setting was tried)' 'with --only and --candidates as before'

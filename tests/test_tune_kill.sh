@@ -100,7 +100,7 @@ check learn launcher KILL 1 'tune: the command: crash: exit code 137 \(a shell.s
 check learn rank STOP 1 'tune: the command: hang: (no step was found in 3[0-9] s|it completed no visit for [0-9]+ s and was killed); process [0-9]+ of it was stopped \(SIGSTOP\)'
 check price rank STOP 0 'the job hung.*it completed no visit for [0-9]+ s and was killed; process [0-9]+ of it was stopped \(SIGSTOP\)'
 check copies guard KILL 1 'tune: the command: lost: the process that guards the launch was killed or stopped'
-check launches gradsync INT 1 'tune: interrupted; the measurements are kept; continue with: gradsync resume raw/'
+check launches gradsync INT 1 'tune: interrupted; the measurements are kept; continue with: .*gradsync resume raw/'
 check proof gradsync KILL 137 'left: proof'
 is "$(find raw -name '*-proof-*' -type d | wc -l), $(find raw -path '*-proof-*' -name MANIFEST.json | wc -l)" '1, 0' 'a proof that was killed is not sealed'
 exits 0 'resume goes on' "$gradsync" resume raw/job/train/*tune*

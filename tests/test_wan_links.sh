@@ -55,7 +55,7 @@ chmod -R u+w copied
 rm copied/MANIFEST.json copied/plan.json
 sed -i '/^\[model\]/,/^$/s/^/# /; s/^# \(\[wan_links\]\)/\1/' copied/config.ini
 run "$gradsync" links copied --write 'my links.ini'
-like "$err" "add the section \[model\] .* gradsync model --plan 'my links.ini'\$"
+like "$err" "add the section \[model\] .*gradsync model --plan 'my links.ini'\$"
 
 # A site sends more to all others than to one, where each link is slower than its uplink.
 lab_config 40Mbit/s 20ms 'mtu = 1500' 'north-south = rate=15Mbit/s' 'north-east = rate=15Mbit/s' \

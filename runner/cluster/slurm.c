@@ -92,6 +92,17 @@ int slurm_call(struct text *out, const char *purpose, const char *const *argv)
                     "%s: no %s in PATH: this is not a login node of a Slurm cluster; to measure "
                     "without Slurm: gradsync run",
                     purpose, argv[0]);
+    /* The clients of a machine that has Slurm installed and belongs to no cluster. */
+    static const char *const alone[] = {"Could not establish a configuration source",
+                                        "DNS SRV lookup failed",
+                                        "ClusterName needs to be specified"};
+    for (size_t i = 0; i < COUNT(alone); i++)
+        if (words.len && strstr(words.s, alone[i]))
+            return fail(
+                GS_CANNOT,
+                "%s: Slurm is installed here but knows no cluster: log in to a node of the "
+                "cluster, or set SLURM_CONF to its slurm.conf; to measure here: gradsync run",
+                purpose);
     static const char error[] = "error: "; /* "sbatch: error: Batch job submission failed: …" */
     const char *s = words.len ? words.s : out->len ? out->s : "no reason was given"; /* scontrol */
     const char *at = strstr(s, error);

@@ -115,7 +115,7 @@ static void take_line(struct job_output *o)
     const char *from = shown + strspn(shown, " \t");
     bool words = has_letter(from);
     bool repeats = repeats_exit_code(o, from);
-    if (*from && !repeats && (words || !o->has_words)) {
+    if (*from && !repeats && strncmp(from, "-----", 5) != 0 && (words || !o->has_words)) {
         snprintf(o->last, sizeof o->last, "%s", from);
         o->has_words = words;
     }

@@ -215,8 +215,9 @@ static int print_run(const struct camp_run *r, const char *raw)
         measured += r->tasks[i].missing ? 0 : r->tasks[i].last - r->tasks[i].first + 1;
     printf("%s: %d of %d launches measured, %zu cell%s", r->dir, measured, r->launches, r->n_cells,
            r->n_cells == 1 ? "" : "s");
+    AUTO_FREE char *show = err_as_called("gradsync show");
     if (r->n_failed)
-        printf(", %zu failed (gradsync show %s)", r->n_failed, SHELL_WORD(r->dir));
+        printf(", %zu failed (%s %s)", r->n_failed, show, SHELL_WORD(r->dir));
     printf("\n");
     print_tasks(r);
     if (r->n_missing)

@@ -49,3 +49,6 @@ submit() { env --ignore-signal=CHLD PATH="$PWD/front:$PATH" $gradsync submit -o 
 $ submit refused
 fake front/sbatch 'exit 1'
 $ submit silent
+fake front/scontrol 'echo "scontrol: fatal: Could not establish a configuration source" >&2; exit 1'
+$ submit no_cluster
+rm front/scontrol

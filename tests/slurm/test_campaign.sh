@@ -95,7 +95,7 @@ status_is 0
 like "$out" 'launches 1-5: job [0-9]+ RUNNING'$'\n''  launches 6-100: job [0-9]+ PENDING \(JobArrayTaskLimit\)'
 scancel --name=gradsync && settled
 status_is 1 'a cancelled campaign exits with 1'
-like "$out" '0 of 100 launches measured, 1 cell'$'\n''.*job [0-9]+ CANCELLED.*'$'\n'"next: gradsync submit $camp"
+like "$out" '0 of 100 launches measured, 1 cell'$'\n''.*job [0-9]+ CANCELLED.*'$'\n'"next: $gradsync submit $camp"
 run "$gradsync" submit -q "$camp"
 like "$(tail -n 1 "$dir/jobs.jsonl")" '"launches":"1-100%5"' 'submit again keeps the throttle'
 scancel --name=gradsync && settled

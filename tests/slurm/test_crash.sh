@@ -42,7 +42,7 @@ submit_killed
 as_before
 is "$(grep -c '"job"' "$dir/jobs.jsonl")" 0 'a submit that is killed between sbatch and the ledger leaves no line'
 status_is 1 'status finds the held job by its comment'
-like "$out" 'job [0-9]+ PENDING \(JobHeldUser\)'$'\n'"next: gradsync submit $camp"
+like "$out" 'job [0-9]+ PENDING \(JobHeldUser\)'$'\n'"next: $gradsync submit $camp"
 says 'was held: released' "$gradsync" submit "$camp"
 is "$(arrays) $(grep -c '"job"' "$dir/jobs.jsonl")" '1 1' 'submit takes the job over, and submits no second one'
 settled
@@ -113,7 +113,7 @@ fresh
 submitted q.ini
 settled
 mkdir received && cp -r "$camp" received/
-fails1 2 "its job.sh is commands: read it, then: gradsync submit --commands " "$gradsync" submit received/*
+fails1 2 "its job.sh is commands: read it, then: $gradsync submit --commands " "$gradsync" submit received/*
 
 # ---- a full disk ----
 

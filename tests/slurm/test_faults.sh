@@ -66,7 +66,7 @@ scancel --name=gradsync && settled
 rm -rf raw
 status_is 1 'status exits with 1 after scancel'
 like "$out" 'launches? .*: job [0-9]+ CANCELLED \(.*'
-like "$out" "next: gradsync submit $camp" 'status gives the command that goes on'
+like "$out" "next: $gradsync submit $camp" 'status gives the command that goes on'
 is "$(ls raw/*/* 2>/dev/null)" '' 'status copies no run that is not whole'
 run "$gradsync" submit "$camp"
 again() { [ "$(grep -ls '"type":"block"' "$dir"/launch-0[123].02.jsonl | wc -l)" = 3 ]; }
@@ -74,7 +74,7 @@ until_true 120 again || flunk 'a campaign measures again' "$(cat "$dir"/*.out)"
 scancel --batch --signal=USR1 --name=gradsync # as Slurm does before the time limit
 settled
 status_is 1 'status exits with 1 after the warning of a time limit'
-like "$out" "job [0-9]+ FAILED \(gradsync: interrupted; finished groups are recorded. Continue with: gradsync submit $dir\)"
+like "$out" "job [0-9]+ FAILED \(gradsync: interrupted; finished groups are recorded. Continue with: $gradsync submit $dir\)"
 is "$(grep -l '"status":"interrupted"' "$dir"/launch-0[123].02.jsonl | wc -l)" 3 \
     'each job closed its block before its time limit'
 completes 'a campaign stopped before its time limit'
@@ -95,7 +95,7 @@ sed -i 's/^config = a, b/config = a, b\nfault = none, fail/' fails.ini
 submitted fails.ini
 settled
 status_is 1 'status exits with 1 when a cell fails'
-like "$out" "3 of 3 launches measured, 8 cells, 4 failed \(gradsync show $dir\)"$'\n''  verified and copied'
+like "$out" "3 of 3 launches measured, 8 cells, 4 failed \($gradsync show $dir\)"$'\n''  verified and copied'
 submitted fails.ini --set slurm:setup=false
 settled
 status_is 1
