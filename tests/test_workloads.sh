@@ -77,12 +77,6 @@ is "$(grep '"span":false' <<<"$lines" | grep -cE '"iters":(.|1[0-5]),')" 0 \
     'T_ss measures 16 operations or more'
 like "$lines" '"busbw_factor":1\.333' 'the bus bandwidth factor is 2(n-1)/n'
 
-config cold.ini 2 '[mpi_allreduce]' 'size = 64KiB' 'buffers = hot, cold' 'in_place = no, yes'
-measure cold.ini
-is "$rc:$(count '"type":"group"')" 0:4 'results are right with hot and with cold buffers'
-like "$lines" '"key":"slots","value":"[0-9]{2,}"' \
-    'the recording says how many slots cold buffers rotate through'
-
 config step.ini 2 '[iter_proxy]' 'backend = host' 'size = 4KiB' 'buckets = 1, 3' 'gemm = 32' \
     'gemms = 1, 4' \
     'issue = after, beside' 'mode = compute, comm, sequential, overlapped' \
