@@ -51,7 +51,7 @@ pairs := $(filter-out %/wan_sync,$(sort $(foreach r,$(shown),$(patsubst %/,%,$(d
 # ---- tables
 
 tables_of_all := $(addprefix $(csv)/,samples.csv summary.csv iteration.csv metrics.csv launches.csv wan.csv \
-	compare.csv placebo.csv chosen.csv again.csv chosen/again.csv transitions.csv limits.csv)
+	compare.csv placebo.csv chosen.csv again.csv transitions.csv limits.csv)
 # They are made again if one was deleted or emptied, or if they lack a damaged recording.
 .PHONY: lost
 lost:

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "plan/plan.h"
-#include "record/machine.h"
 #include "record/manifest.h"
 #include "record/raw.h"
 #include "record/record.h"

@@ -9,7 +9,7 @@
 #include "base/shell.h"
 #include "base/stats.h"
 #include "base/units.h"
-#include "record/machine.h"
+#include "job/tune_setting.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -250,7 +250,7 @@ static void read_inside(struct launched *r, const char *line)
     while (name && name > line && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
         name--;
     AUTO_FREE char *word = at ? xstrfmt("%.*s", (int)(at - name), name) : NULL;
-    if (!word || strncmp(word, "NCCL_", 5) || machine_ignores(word) || getenv(word) ||
+    if (!word || strncmp(word, "NCCL_", 5) || tune_ignores(word) || getenv(word) ||
         !strncmp(word, "NCCL_DEBUG", 10))
         return;
     const char *value = at + strlen(set);

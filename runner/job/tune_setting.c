@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "record/machine.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,6 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+bool tune_ignores(const char *name)
+{
+    static const char *const prefixes[] = {
+        "NCCL_DEBUG", "NCCL_VERSION", "NCCL_HOME",    "NCCL_ROOT",      "NCCL_INCLUDE",
+        "NCCL_LIB",   "NCCL_TESTS",   "NCCL_COMM_ID", "NCCL_TOPO_DUMP", "NCCL_GRAPH_DUMP_",
+    };
+    for (size_t i = 0; i < COUNT(prefixes); i++)
+        if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+            return true;
+    return false;
+}
 
 #define UNSET "unset"
 #define TORCH "torch:"
@@ -294,7 +305,7 @@ static bool is_tuning(enum tune_link link, const char *name, size_t n, bool nvls
                                            NULL};
     AUTO_FREE char *s = xstrfmt("%.*s", (int)n, name);
     bool idle = link != TUNE_UNKNOWN && link != TUNE_MPI && !strncmp(s, "OMPI_", 5);
-    return begins(s, ours) && !begins(s, not_ours) && !machine_ignores(s) && !idle &&
+    return begins(s, ours) && !begins(s, not_ours) && !tune_ignores(s) && !idle &&
            !(nvls_off && !strncmp(s, "NCCL_NVLS", 9));
 }
 

@@ -67,6 +67,8 @@ struct tune_request {
 
 /* The settings for a link. GS_OK, or reported: the user's file. */
 int tune_settings_make(struct tune_settings *s, const struct tune_request *q, enum tune_link link);
+/* Names a log, a folder or a version of NCCL, which change nothing that it runs. */
+bool tune_ignores(const char *name);
 /* NCCL_NVLS_ENABLE=0 in the environment or in nccl.conf: it stays. */
 bool tune_nvls_is_off(void);
 void tune_settings_free(struct tune_settings *s);

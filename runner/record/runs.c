@@ -369,20 +369,6 @@ static char *platform_of(const struct run_folder *run)
     return xstrfmt("%.*s", (int)strcspn(run->key, "\n"), run->key);
 }
 
-/* Of the platform, or NULL: of this machine. */
-static void note_failed(struct choice *c, const char *platform)
-{
-    AUTO_TEXT struct text sums = {0};
-    files_read(SUMS, FILES_ANY, FILES_WHOLE_MAX, &sums);
-    for (size_t i = 0; i < c->runs.n; i++) {
-        const struct run_folder *run = &c->runs.v[i];
-        bool later = !c->failed || strcmp(path_name(run->dir), path_name(c->failed)) > 0;
-        if (later && (platform ? is_platform(run, platform) : is_here(run, &sums)) &&
-            run_is_final(run->dir) && !runs_measured(run->dir))
-            xstrset(&c->failed, run->dir);
-    }
-}
-
 /* ---- the choice ---- */
 
 int runs_choose(struct choice *c, const char *const *args, size_t n)
@@ -391,8 +377,6 @@ int runs_choose(struct choice *c, const char *const *args, size_t n)
     AUTO_FREE char *folder = n == 1 ? locate_platform(args[0]) : NULL;
     *c = (struct choice){.named = folder};
     int code = runs_below(&c->runs, n ? args : everything, n ? n : 1);
-    if (!code && (folder || !n))
-        note_failed(c, folder ? args[0] : NULL);
     if (!code && folder)
         c->platform = xstrdup(args[0]);
     if (!code && !n) {
@@ -417,20 +401,17 @@ void runs_choice_say(const struct choice *c)
         unfinished =
             xstrfmt(", without a newer run that is unfinished (to complete it: %s)", command);
     }
-    const struct run_folder *latest = runs_choice_latest(c);
-    bool failed = c->failed && latest && strcmp(path_name(c->failed), path_name(latest->dir)) > 0;
     bool of_many = c->one && c->runs.n + c->older > 1;
     if (of_many && c->named)
         snprintf(older, sizeof older, ", latest of %zu runs", c->runs.n + c->older);
     else if (c->older && !c->one)
         snprintf(older, sizeof older, ", without %zu older run%s", c->older,
                  c->older == 1 ? "" : "s");
-    say("platform %s%s%s%s%s%s%s%s", c->platform,
+    say("platform %s%s%s%s%s", c->platform,
         c->named  ? ""
         : c->here ? ", the latest of this machine"
                   : ", the latest (this machine has no recording)",
-        older, unfinished ? unfinished : "", failed ? "; newer: " : "", failed ? c->failed : "",
-        failed ? ", all cells failed" : "",
+        older, unfinished ? unfinished : "",
         of_many    ? "; others: gradsync help recordings"
         : c->named ? ""
                    : "; others: gradsync help measured");
@@ -441,6 +422,5 @@ void runs_choice_free(struct choice *c)
     runs_free(&c->runs);
     free(c->platform);
     free(c->unfinished);
-    free(c->failed);
     *c = (struct choice){0};
 }

@@ -82,7 +82,6 @@ struct choice {
     size_t older;     /* runs of the platform that are left out */
     char *
         unfinished; /* owned; the latest of those left out for an older, complete run; NULL: none */
-    char *failed;   /* owned; the latest complete run in which all cells failed; NULL: none */
 };
 
 /* GS_OK or reported. runs_choice_free afterwards in any case. */

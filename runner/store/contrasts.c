@@ -254,17 +254,13 @@ static const char again[] =
 
 /* clang-format on */
 
-int again_make(struct store *s, const char *table)
-{
-    CHECK(make_functions(s));
-    CHECK(store_take(s, table, "compare", compare_columns));
-    return store_execute(s, again);
-}
-
 int again_write(struct store *s, const char *dir)
 {
     AUTO_FREE char *file = xstrfmt("%s/" AGAIN_CSV, dir);
     AUTO_FREE char *columns = xstrfmt("%s,%s", compare_columns, again_columns);
     AUTO_FREE char *sql = xstrfmt("SELECT %s FROM temp.again ORDER BY rowid", columns);
+    CHECK(make_functions(s));
+    CHECK(store_take(s, "compare", "compare", compare_columns));
+    CHECK(store_execute(s, again));
     return store_export(s, sql, columns, file);
 }

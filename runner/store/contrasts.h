@@ -36,7 +36,5 @@ int contrasts_put(struct store *s, const struct comparison *c);
  * reported. */
 int contrasts_print(struct store *s);
 
-/* Makes the table `again` of a table of contrasts of all recordings: `compare` or `chosen`. GS_OK or
- * reported. */
-int again_make(struct store *s, const char *table);
-int again_write(struct store *s, const char *dir); /* DIR/again.csv */
+/* DIR/again.csv, of the contrasts of all recordings. GS_OK or reported. */
+int again_write(struct store *s, const char *dir);

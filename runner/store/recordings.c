@@ -778,15 +778,6 @@ static int fill(struct store *s, struct csv *files)
     return code;
 }
 
-static int write_again(struct store *s, const char *dir)
-{
-    AUTO_FREE char *of_chosen = xstrfmt("%s/chosen", dir);
-    CHECK(again_make(s, "compare"));
-    CHECK(again_write(s, dir));
-    CHECK(again_make(s, "chosen"));
-    return again_write(s, of_chosen);
-}
-
 int store_export_all(struct store *s, const char *dir)
 {
     struct csv files[FILES] = {0};
@@ -809,6 +800,6 @@ int store_export_all(struct store *s, const char *dir)
         int one = csv_close(&files[i], !code);
         code = code ? code : one;
     }
-    TRY(code, write_again(s, dir));
+    TRY(code, again_write(s, dir));
     return code ? code : fault;
 }

@@ -10,7 +10,6 @@
 #include "config/locate.h"
 #include "job/price.h"
 #include "record/host_load.h"
-#include "record/machine.h"
 #include "record/runs.h"
 #include "reduce/axes.h"
 #include "reduce/summary.h"
@@ -110,21 +109,6 @@ static int compare_nothing(const struct compare_request *q, const struct choice 
         "--as-launches",
         below);
     return GS_OK;
-}
-
-/* ---- warnings ---- */
-
-/* Warns in one line if the compared runs were measured on a loaded machine, and tells if they joined
- * several sets of GPUs. */
-static void tell_machines(const struct choice *choice)
-{
-    AUTO_FREE const char **dirs = xcalloc(choice->runs.n + 1, sizeof *dirs);
-    for (size_t i = 0; i < choice->runs.n; i++)
-        dirs[i] = choice->runs.v[i].dir;
-    host_load_warn(dirs, choice->runs.n);
-    AUTO_FREE char *sets = machine_gpu_sets(dirs, choice->runs.n);
-    if (sets)
-        say("measured on %s; each ratio compares configs on the same one", sets);
 }
 
 /* ---- the answer ---- */
@@ -523,7 +507,10 @@ static int compare(void *request, char **words, int n)
             "measure 5 or more",
             single, single == 1 ? "" : "s", single == 1 ? "s" : "");
     CHECK(code);
-    tell_machines(&choice);
+    AUTO_FREE const char **dirs = xcalloc(choice.runs.n + 1, sizeof *dirs);
+    for (size_t i = 0; i < choice.runs.n; i++)
+        dirs[i] = choice.runs.v[i].dir;
+    host_load_warn(dirs, choice.runs.n);
     return GS_OK;
 }
 

@@ -12,7 +12,6 @@
 #include "job/tune_answer.h"
 #include "plugin/plugin.h"
 #include "record/host_load.h"
-#include "record/machine.h"
 #include "record/record.h"
 #include "record/runs.h"
 #include "store/printer.h"
@@ -180,11 +179,9 @@ static void say_remark(const char *s)
 
 static int show_table(struct store *s, const char *dir, const char *title)
 {
-    AUTO_FREE char *sets = machine_gpu_sets(&dir, 1);
     AUTO_WORDS struct words flags = {0};
     CHECK(store_texts(s, flags_of, &flags));
-    AUTO_FREE char *line = xstrfmt("%s%s%s", title, sets ? ", on " : "", sets ? sets : "");
-    screen_say(line);
+    screen_say(title);
     CHECK(print_table(s));
     CHECK(print_lines(s, "SELECT '[' || n || '] ' || text FROM remark ORDER BY n", say_remark));
     CHECK(print_lines(s, multinode, NULL));

@@ -42,7 +42,7 @@ later=$p/20990101T000000Z-abcd
 whole_run $later
 $ gradsync show | sed -n 1p
 $ told gradsync compare p
-# A complete run goes before a newer unfinished one; a newer one in which all cells failed is named.
+# A complete run goes before a newer unfinished one, and before a newer one in which all cells failed.
 manifest $p/20250101T000000Z-abcd
 $ gradsync show p | sed -n 1p
 $ told gradsync compare p
