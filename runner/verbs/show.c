@@ -27,12 +27,13 @@
 
 /* clang-format off */
 
-/* Of the run %Q: its cells, their parameters, and the remarks that stand below the table: a reason that is
- * too long for it, an interval that is too wide, and the note of the cell. Each text has one number. */
+/* Of the run %Q: its cells, their parameters, and the remarks that stand below the table: a config (a setting of MPI)
+ * or a reason that is too long for it, an interval that is too wide, and the note of the cell. Each text has one number. */
 static const char tables[] =
     "CREATE TEMP TABLE one AS SELECT * FROM run WHERE dir = %Q;"
     "CREATE TEMP TABLE shown AS"
     " SELECT s.rowid AS at, s.*, c.grp, c.busbw_factor, length(reason) > 24 AS long,"
+    "   iif(length(s.config) > 40, replace(s.config, '/', ' '), '') AS long_config,"
     "   s.launches > 1 AND converged = 'no' AND reason NOT LIKE 'interrupted; %%' AS wide,"
     "   coalesce((SELECT value FROM param AS p WHERE p.run = c.run AND p.cell_id = c.cell_id"
     "               AND key = 'collective'), 'allreduce') AS collective"
@@ -40,19 +41,21 @@ static const char tables[] =
     "CREATE TEMP VIEW word AS"
     " SELECT p.rowid AS at, cell_id, key, value FROM param AS p JOIN one USING (run);"
     "CREATE TEMP TABLE remark_of AS"
-    " SELECT at, 0 AS place, reason AS text FROM shown WHERE long"
+    " SELECT at, 0 AS place, long_config AS text FROM shown WHERE long_config <> ''"
     " UNION ALL"
-    " SELECT at, 1, 'not converged: the interval is wider than [measure] precision asks'"
+    " SELECT at, 1, reason FROM shown WHERE long"
+    " UNION ALL"
+    " SELECT at, 2, 'not converged: the interval is wider than [measure] precision asks'"
     " FROM shown WHERE wide"
     " UNION ALL"
-    " SELECT at, 2, note FROM shown WHERE note <> ''"
+    " SELECT at, 3, note FROM shown WHERE note <> ''"
     " UNION ALL"
-    " SELECT at, 3, 'above the limit: ' || iif(limit_fraction > 1.005 * max(1, busbw_Bps / algbw_Bps),"
+    " SELECT at, 4, 'above the limit: ' || iif(limit_fraction > 1.005 * max(1, busbw_Bps / algbw_Bps),"
     "   'busbw of [limits] in the config is less, so one of the two is wrong',"
     "   'only with reduction in the switch (NVLS) is so much possible')"
     " FROM shown WHERE limit_fraction > 1.005;"
     "CREATE TEMP TABLE remark AS"
-    " SELECT text, row_number() OVER (ORDER BY min(4 * at + place)) AS n"
+    " SELECT text, row_number() OVER (ORDER BY min(5 * at + place)) AS n"
     " FROM remark_of GROUP BY text;";
 
 /* clang-format on */
@@ -97,7 +100,8 @@ static const char title_of[] =
 
 /* "186 .. 191 us", "990 us .. 1.02 ms" */
 static const char columns[] =
-    ", config, mode, human(median_s, 's') AS median,"
+    ", coalesce((SELECT '[' || n || '] …' FROM remark WHERE text = long_config) || substr(config, -30), config) AS config,"
+    " mode, human(median_s, 's') AS median,"
     " CASE WHEN ci_low_s IS NULL THEN '-'"
     "      WHEN substr(low, instr(low, ' ')) = substr(high, instr(high, ' '))"
     "      THEN substr(low, 1, instr(low, ' ') - 1) || ' .. ' || high"
@@ -106,7 +110,7 @@ static const char columns[] =
     " status || iif(long OR reason = '', '', ': ' || reason)"
     "   || coalesce(' [' || (SELECT group_concat(n)"
     "                        FROM (SELECT n FROM remark_of JOIN remark USING (text)"
-    "                              WHERE remark_of.at = s.at ORDER BY place)) || ']', '') AS status"
+    "                              WHERE remark_of.at = s.at AND text <> long_config ORDER BY place)) || ']', '') AS status"
     " FROM (SELECT *, human(ci_low_s, 's') AS low, human(ci_high_s, 's') AS high FROM shown) AS s"
     " ORDER BY at";
 

@@ -59,3 +59,6 @@ rm -r $later
 
 # ---- a reason once, below the table
 $ gradsync show $top/data/raw/h200-2gpu-collectives/*/*-zero-cta-70cb 2>/dev/null | grep '^\[\| zero  *overlapped'
+
+# ---- a setting that is too long for the table stands below it
+$ gradsync show $top/data/raw/h100-2gpu-sock/train/20261126T083617Z-nanogpt-more-5310 2>&1 | grep -v '^warning'
