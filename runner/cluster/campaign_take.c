@@ -56,7 +56,7 @@ static int check_copy(const char *from, const char *to)
     char ignored[8];
     AUTO(ledger_free_of) struct ledger *l = NULL;
     err_capture(ignored, sizeof ignored);
-    int code = ledger_read_of(&l, to, run_id);
+    int code = ledger_read_of(&l, to, run_id, NULL);
     err_capture(NULL, 0);
     if (!code)
         return GS_OK;

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "config/settings_tables.h"
@@ -88,15 +89,6 @@ void ledger_plan_free(struct ledger_plan *p)
     json_decref(p->root);
     free(p->cells);
     *p = (struct ledger_plan){0};
-}
-
-/* True also if there is no plan. */
-static bool ledger_plan_has(const struct ledger_plan *p, const char *cell, const char *group)
-{
-    const struct planned_cell key = {.id = cell};
-    const struct planned_cell *c =
-        p->n ? bsearch(&key, p->cells, p->n, sizeof *p->cells, by_id) : NULL;
-    return !p->root || (c && !strcmp(c->group, group));
 }
 
 /* ---- one recording ---- */
@@ -212,7 +204,11 @@ static void check_cell(struct walk *w, const struct raw_line *l)
         fault(w, l, "cell %s, copy %lld is declared twice", cell, (long long)copy);
         return;
     }
-    if (w->check->plan && !ledger_plan_has(w->check->plan, cell, group))
+    const struct ledger_plan *p = w->check->plan;
+    const struct planned_cell key = {.id = cell}, *planned = NULL;
+    if (p && p->n)
+        planned = bsearch(&key, p->cells, p->n, sizeof *p->cells, by_id);
+    if (p && p->root && !(planned && !strcmp(planned->group, group)))
         fault(w, l, "foreign: cell %s of group %s is not in plan.json", cell, group);
     ALLOC_MORE(w->seen, w->n_seen);
     struct seen *s = &w->seen[w->n_seen++];
@@ -377,24 +373,18 @@ static char *copy_of(const struct raw_line *line, const char *key)
     return xstrdup(json_string_value(json_object_get(line->json, key)));
 }
 
-static char *where_of(const struct raw_line *line)
-{
-    const char *host = json_string_value(json_object_get(line->json, "host"));
-    const json_t *rank = json_object_get(line->json, "rank");
-    return host && *host && json_integer_value(rank) >= 0
-               ? xstrfmt("rank %d on %s", (int)json_integer_value(rank), host)
-               : NULL;
-}
-
 static void add_fail(struct ledger *l, const struct ledger_file *f, const struct raw_line *line)
 {
+    const char *host = json_text_of(line->json, "host");
+    int rank = (int)json_integer_of(line->json, "rank");
     ALLOC_MORE(l->fails, l->n_fails);
     struct ledger_fail *x = &l->fails[l->n_fails++];
     *x = (struct ledger_fail){.launch = f->launch,
                               .attempt = f->attempt,
                               .kind = copy_of(line, "kind"),
                               .why = copy_of(line, "why"),
-                              .where = where_of(line)};
+                              .where =
+                                  *host && rank >= 0 ? xstrfmt("rank %d on %s", rank, host) : NULL};
     snprintf(x->cell, sizeof x->cell, "%s", json_string_value(json_object_get(line->json, "cell")));
 }
 
@@ -453,8 +443,8 @@ static int list_recordings(struct ledger *l)
     return GS_OK;
 }
 
-static int read_all(struct ledger **out, const char *dir, const char *run_id,
-                    const struct ledger_reader *reader)
+int ledger_read_of(struct ledger **out, const char *dir, const char *run_id,
+                   const struct ledger_reader *reader)
 {
     struct ledger *l = xcalloc(1, sizeof *l);
     l->dir = xstrdup(dir);
@@ -473,19 +463,9 @@ static int read_all(struct ledger **out, const char *dir, const char *run_id,
     return code;
 }
 
-int ledger_read_of(struct ledger **out, const char *dir, const char *run_id)
-{
-    return read_all(out, dir, run_id, NULL);
-}
-
 int ledger_read(struct ledger **out, const char *dir)
 {
-    return read_all(out, dir, NULL, NULL);
-}
-
-int ledger_read_lines(struct ledger **out, const char *dir, const struct ledger_reader *reader)
-{
-    return read_all(out, dir, NULL, reader);
+    return ledger_read_of(out, dir, NULL, NULL);
 }
 
 void ledger_free(struct ledger *l)
@@ -592,7 +572,7 @@ int ledger_check_run(const char *dir)
 {
     AUTO(ledger_free_of) struct ledger *l = NULL;
     AUTO_FREE char *run_id = ledger_run_id(dir);
-    int code = ledger_read_of(&l, dir, run_id);
+    int code = ledger_read_of(&l, dir, run_id, NULL);
     for (size_t i = 0; !code && i < l->n_files; i++)
         if (l->files[i].torn)
             say("%s: ignoring the incomplete last line", l->files[i].path);

@@ -81,8 +81,6 @@ struct ledger {
 /* Checks every recording; nothing reads a run that has a fault. GS_OK, or each
  * fault is reported: the folder or a recording cannot be read or is damaged. */
 int ledger_read(struct ledger **out, const char *dir);
-/* The same, and every recording must be of this run. */
-int ledger_read_of(struct ledger **out, const char *dir, const char *run_id);
 /* Takes each line of the recordings while they are checked, with cells, headers and health as json.
  * What it made is worth nothing if a fault is reported then. */
 struct ledger_reader {
@@ -90,7 +88,9 @@ struct ledger_reader {
                 const struct raw_line *line); /* GS_OK, or reported */
     void *ctx;
 };
-int ledger_read_lines(struct ledger **out, const char *dir, const struct ledger_reader *reader);
+/* The same as ledger_read, for this reader (NULL: none); every recording must be of this run (NULL: any). */
+int ledger_read_of(struct ledger **out, const char *dir, const char *run_id,
+                   const struct ledger_reader *reader);
 void ledger_free(struct ledger *l);
 AUTO_POINTER(struct ledger, ledger_free)
 

@@ -496,15 +496,6 @@ static int check_schema(struct raw *r, const struct raw_line *header)
     return GS_OK;
 }
 
-static int read_header(struct raw *r)
-{
-    struct raw_line header;
-    int got = raw_next(r, 1u << RAW_HEADER, &header);
-    CHECK(got < 0 ? GS_FAILED : got ? check_schema(r, &header) : GS_OK);
-    raw_seek(r, (struct raw_place){0});
-    return GS_OK;
-}
-
 int raw_open(struct raw **out, const char *path)
 {
     struct held *h = hold(path);
@@ -517,7 +508,10 @@ int raw_open(struct raw **out, const char *path)
     int attempt;
     record_parse_name(path_name(path), &(*out)->launch, &attempt);
     (*out)->checks = !h->checked;
-    int code = h->checked ? GS_OK : read_header(*out);
+    struct raw_line header;
+    int got = h->checked ? 0 : raw_next(*out, 1u << RAW_HEADER, &header);
+    int code = got < 0 ? GS_FAILED : got ? check_schema(*out, &header) : GS_OK;
+    raw_seek(*out, (struct raw_place){0});
     if (code) {
         raw_close(*out);
         *out = NULL;
@@ -689,13 +683,6 @@ int raw_reopen(struct record *r, const char *path, bool *ended)
     return code;
 }
 
-static int add_lines(struct record *r, const char *status, const struct raw_death *death)
-{
-    if (death)
-        CHECK(record_line(r, raw_fail_line(death)));
-    return record_end(r, status);
-}
-
 int raw_end_write(const char *path, const char *status, const struct raw_death *death)
 {
     struct record r;
@@ -707,8 +694,10 @@ int raw_end_write(const char *path, const char *status, const struct raw_death *
         return code;
     if (lseek(r.fd, 0, SEEK_END) == 0)
         unlink(path);
-    else if (!ended)
-        code = add_lines(&r, status, death);
+    else if (!ended) {
+        code = death ? record_line(&r, raw_fail_line(death)) : GS_OK;
+        TRY(code, record_end(&r, status));
+    }
     int at_close = record_close(&r);
     return code ? code : at_close;
 }

@@ -160,23 +160,15 @@ static int write_text(struct record *r, const char *text, size_t length, const u
     return put(r, line, (size_t)(at - line));
 }
 
-/* What readers refuse is not written. */
-static int check_names(const struct record *r, json_t *object)
-{
-    char why[320];
-    return json_names_good(object, why, sizeof why)
-               ? GS_OK
-               : fail_at(GS_FAILED, r->path, 0, "%s, and is not recorded", why);
-}
-
-/* Takes ownership of the object. */
+/* Takes ownership of the object. What readers refuse is not written. */
 static int write_line(struct record *r, json_t *object, const uint64_t *time_ns, size_t n)
 {
-    int code = check_names(r, object);
+    char why[320];
+    bool good = json_names_good(object, why, sizeof why);
     AUTO_FREE char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(16));
     json_decref(object);
-    if (code)
-        return code;
+    if (!good)
+        return fail_at(GS_FAILED, r->path, 0, "%s, and is not recorded", why);
     if (!text)
         return fail_at(GS_FAILED, r->path, 0,
                        "a line cannot be written as JSON (not UTF-8, or not a finite number)");
@@ -327,12 +319,6 @@ static void add_word(struct text *path, const char *word)
     }
 }
 
-static int make_folders(const char *path)
-{
-    AUTO_FREE char *failed = files_make_above(path);
-    return failed ? record_cannot("create the folder", failed) : GS_OK;
-}
-
 static void add_run_id(struct text *path, const char *label)
 {
     char stamp[32];
@@ -366,7 +352,8 @@ int record_make_run(const char *root, const char *platform, const char *workload
     add_word(&path, workload);
     text_add(&path, "/");
     size_t stem = path.len;
-    int code = make_folders(path.s);
+    AUTO_FREE char *failed = files_make_above(path.s);
+    int code = failed ? record_cannot("create the folder", failed) : GS_OK;
     bool made = false;
     for (int i = 0; !code && !made && i < TRIES; i++) {
         path.s[path.len = stem] = '\0';
@@ -514,28 +501,22 @@ static json_t *slurm_job(void)
     return job;
 }
 
-/* Of plan.json, so that a reader sees whether the plan was edited since. */
-static json_t *plan_hash(const char *dir)
-{
-    char hex[65], *path = xstrfmt("%s/plan.json", dir);
-    bool there = !access(path, F_OK) && !sha256_file(path, hex);
-    free(path);
-    return there ? json_string(hex) : json_null();
-}
-
 json_t *record_header(const struct plan *p, const char *dir, int launch, int attempt)
 {
-    char started[32];
+    char started[32], hex[65];
+    AUTO_FREE char *plan =
+        xstrfmt("%s/plan.json", dir); /* its hash shows whether it was edited since */
+    bool planned = !access(plan, F_OK) && !sha256_file(plan, hex);
     json_t *h = json_pack(
         "{ss si ss so so so so so si si ss sI so ss so so sI sI so so}", "type", "header", "schema",
         RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", json_text(gradsync_commit), "run_id",
         run_id(dir), "platform", json_text(p->set.platform.name), "workload",
         json_text(p->workload), "label", json_text(p->label), "launch", launch, "attempt", attempt,
         "started", record_time(started, sizeof started), "seed", (json_int_t)p->seed, "config",
-        verbatim(p->config->text), "config_sha256", p->config_sha256, "plan_sha256", plan_hash(dir),
-        "overrides", overrides(p->config), "ranks", (json_int_t)p->set.launch.ranks, "nodes",
-        (json_int_t)p->set.launch.nodes, "plugin", json_text(p->plugin->wl.version), "env",
-        record_env(environ));
+        verbatim(p->config->text), "config_sha256", p->config_sha256, "plan_sha256",
+        planned ? json_string(hex) : json_null(), "overrides", overrides(p->config), "ranks",
+        (json_int_t)p->set.launch.ranks, "nodes", (json_int_t)p->set.launch.nodes, "plugin",
+        json_text(p->plugin->wl.version), "env", record_env(environ));
     json_t *job = slurm_job(), *lab = lab_facts_recorded();
     if (*p->set.measure.proof_of)
         json_object_set_new(h, "proof_of", json_text(p->set.measure.proof_of));
@@ -564,25 +545,20 @@ static json_t *params(const struct plan *p, const struct cell *c)
     return o;
 }
 
-static json_t *metrics_after_first(const struct wl_metric *m)
-{
-    json_t *list = json_array();
-    for (m++; m[-1].name && m->name; m++)
-        json_array_append_new(
-            list, json_pack("{so so}", "name", json_text(m->name), "unit", json_text(m->unit)));
-    return list;
-}
-
 json_t *record_cell_line(const struct plan *p, const struct group *g, const struct cell *c,
                          int copy, unsigned iters, size_t prepared)
 {
+    json_t *metrics = json_array();
+    const struct wl_metric *m = p->plugin->wl.metrics;
+    for (m++; m[-1].name && m->name; m++) /* the first is the time */
+        json_array_append_new(
+            metrics, json_pack("{so so}", "name", json_text(m->name), "unit", json_text(m->unit)));
     return json_pack("{ss ss ss si so so so sI sf sb sI so sb sI}", "type", "cell", "cell", c->id,
                      "group", g->id, "copy", copy, "config", json_text(c->config), "mode",
                      json_text(c->mode), "params", params(p, c), "size_B",
                      (json_int_t)c->shape.size_B, "busbw_factor", c->shape.busbw_factor, "span",
-                     c->shape.span, "iters", (json_int_t)iters, "metrics",
-                     metrics_after_first(p->plugin->wl.metrics), "baseline", c->baseline,
-                     "prepared", (json_int_t)prepared);
+                     c->shape.span, "iters", (json_int_t)iters, "metrics", metrics, "baseline",
+                     c->baseline, "prepared", (json_int_t)prepared);
 }
 
 json_t *record_closed_cell(const struct cell *c, int copy, size_t blocks, bool converged,
@@ -605,23 +581,17 @@ json_t *record_group_line(const struct group *g, int blocks, json_t *cells)
 
 #define ATTEMPTS 10000
 
-/* An empty log is removed after its attempt, and then only the recording shows that the number is
- * taken. So this looks for the recording after the log was created. */
-static bool taken(const char *dir, int launch, int attempt, const char *log)
-{
-    AUTO_FREE char *recording = record_path(dir, launch, attempt, "jsonl");
-    bool there = access(recording, F_OK) == 0;
-    if (there)
-        unlink(log);
-    return there;
-}
-
 int record_take_attempt(const char *dir, int launch, int *attempt)
 {
     for (int end = *attempt + ATTEMPTS; *attempt < end; ++*attempt) {
-        AUTO_FREE char *log = record_path(dir, launch, *attempt, "log");
+        AUTO_FREE char *log = record_path(dir, launch, *attempt, "log"),
+                       *recording = record_path(dir, launch, *attempt, "jsonl");
         int fd = open(log, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), error = errno;
-        bool mine = fd >= 0 && !taken(dir, launch, *attempt, log);
+        /* An empty log is removed after its attempt, and then only the recording shows that the number
+         * is taken. So this looks for the recording after the log was created. */
+        bool mine = fd >= 0 && access(recording, F_OK);
+        if (fd >= 0 && !mine)
+            unlink(log);
         if (fd >= 0)
             close(fd);
         int code = fd < 0 && error != EEXIST

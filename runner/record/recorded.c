@@ -111,23 +111,18 @@ static void recorded_ran(struct recorded *r, const char *cell, const char *value
     c->ran = both;
 }
 
-static bool is_tuning(const char *param)
-{
-    static const char *const keys[] = {"algorithm=", "protocol=", "ctas=", "policy=", "config="};
-    for (size_t i = 0; i < COUNT(keys); i++)
-        if (!strncmp(param, keys[i], strlen(keys[i])))
-            return true;
-    return false;
-}
-
 /* Has `other` every word of params that is no tuning? */
 static bool has_all(const char *other, const char *params)
 {
+    static const char *const tuning[] = {"algorithm=", "protocol=", "ctas=", "policy=", "config="};
     AUTO_WORDS struct words w = {0};
     bool all = true;
     words_split(&w, params, ' ');
-    for (size_t i = 0; i < w.n && all; i++)
-        all = is_tuning(w.v[i]) || text_lists(other, " ", w.v[i]);
+    for (size_t i = 0; i < w.n && all; i++) {
+        all = text_lists(other, " ", w.v[i]);
+        for (size_t k = 0; k < COUNT(tuning); k++)
+            all = all || !strncmp(w.v[i], tuning[k], strlen(tuning[k]));
+    }
     return all;
 }
 
@@ -253,15 +248,6 @@ static int read_header(struct recorded *r, const struct raw *raw, const char *pa
     return GS_OK;
 }
 
-static void add_span(struct recorded *r, size_t file, size_t group, struct raw_place start)
-{
-    const struct rec_span *last = r->n_spans ? &r->spans[r->n_spans - 1] : NULL;
-    if (last && last->file == file && last->group == group)
-        return;
-    ALLOC_MORE(r->spans, r->n_spans);
-    r->spans[r->n_spans++] = (struct rec_span){file, group, start};
-}
-
 static int read_cell(struct recorded *r, const struct raw *raw, const struct raw_line *l,
                      size_t file)
 {
@@ -273,7 +259,9 @@ static int read_cell(struct recorded *r, const struct raw *raw, const struct raw
     recorded_describe(c, l->json);
     recorded_set_params(c, json_object_get(l->json, "params"));
     recorded_set_metrics(c, json_object_get(l->json, "metrics"));
-    add_span(r, file, c->group, raw_tell(raw));
+    const struct rec_span *last = r->n_spans ? &r->spans[r->n_spans - 1] : NULL;
+    if (!last || last->file != file || last->group != c->group)
+        APPEND(r->spans, r->n_spans) = (struct rec_span){file, c->group, raw_tell(raw)};
     return GS_OK;
 }
 
@@ -324,7 +312,7 @@ static int read_line(void *ctx, const struct ledger *ledger, size_t file, const 
 static int read_recordings(struct recorded *r)
 {
     struct reading in = {.r = r, .load = host_load_new()};
-    int code = ledger_read_lines(&r->ledger, r->dir, &(struct ledger_reader){read_line, &in});
+    int code = ledger_read_of(&r->ledger, r->dir, NULL, &(struct ledger_reader){read_line, &in});
     for (size_t i = 0; i + 1 < in.ran.n; i += 2)
         recorded_ran(r, in.ran.v[i], in.ran.v[i + 1]);
     for (size_t i = 0; !code && i < r->ledger->n_files; i++)

@@ -52,21 +52,17 @@ bool runs_measured(const char *dir)
 
 /* ---- keys ---- */
 
-/* The machine that rank 0 ran on. In a lab, each site has a host name of its own. */
-static const char *host_of(const json_t *header)
-{
-    const char *lab = json_text_of(json_object_get(header, "lab"), "host");
-    return *lab ? lab : json_text_of(json_array_get(json_object_get(header, "hosts"), 0), "host");
-}
-
 /* Of the first recording with a header. */
 static bool take_key(void *ctx, const struct raw_line *l)
 {
     struct run_folder *run = ctx;
+    /* The machine that rank 0 ran on. In a lab, each site has a host name of its own. */
+    const char *lab = json_text_of(json_object_get(l->json, "lab"), "host");
+    const json_t *first = json_array_get(json_object_get(l->json, "hosts"), 0);
     run->key = xstrfmt("%s\n%s\n%s\n%s\n", json_text_of(l->json, "platform"),
                        json_text_of(l->json, "workload"), json_text_of(l->json, "label"),
                        json_text_of(l->json, "run_id"));
-    run->host = xstrdup(host_of(l->json));
+    run->host = xstrdup(*lab ? lab : json_text_of(first, "host"));
     return false;
 }
 
@@ -81,12 +77,6 @@ static void add(struct runs *r, const char *dir, struct run_folder run)
 
 static int find(struct runs *r, const char *dir, int depth);
 
-/* Keyed by its path, as it has no header yet. */
-static void add_unstarted(struct runs *r, const char *dir)
-{
-    add(r, dir, (struct run_folder){.key = xstrdup(dir), .host = xstrdup("")});
-}
-
 static int find_run(struct runs *r, const char *dir, bool named)
 {
     struct run_folder run = {0};
@@ -97,8 +87,8 @@ static int find_run(struct runs *r, const char *dir, bool named)
     int code = raw_each(dir, 1u << RAW_HEADER, take_key, &run);
     if (run.key)
         add(r, dir, run);
-    else if (!code && named)
-        add_unstarted(r, dir);
+    else if (!code && named) /* keyed by its path, as it has no header yet */
+        add(r, dir, (struct run_folder){.key = xstrdup(dir), .host = xstrdup("")});
     else if (!code)
         say("%s: ignored: nothing is recorded yet", dir);
     return code;
@@ -276,19 +266,14 @@ static bool is_platform(const struct run_folder *run, const char *name)
     return !strncmp(run->key, name, n) && run->key[n] == '\n';
 }
 
-/* Part of the repository. A host name does not tell: many machines are called `vm` or `localhost`. */
-static bool is_listed(const struct run_folder *run, const struct text *sums)
-{
-    AUTO_FREE char *path = xstrfmt("  %s/", run->dir);
-    return sums->len && strstr(sums->s, path);
-}
-
 static bool is_here(const struct run_folder *run, const struct text *sums)
 {
     char host[256] = "";
+    AUTO_FREE char *path = xstrfmt("  %s/", run->dir);
     if (is_platform(run, "local"))
         return true;
-    if (gethostname(host, sizeof host - 1) || !*host || is_listed(run, sums))
+    /* A host name does not tell of what is part of the repository: many machines are called `vm`. */
+    if (gethostname(host, sizeof host - 1) || !*host || (sums->len && strstr(sums->s, path)))
         return false;
     return is_platform(run, host) || !strcmp(run->host, host);
 }
@@ -364,11 +349,6 @@ static void keep_latest(struct choice *c)
     }
 }
 
-static char *platform_of(const struct run_folder *run)
-{
-    return xstrfmt("%.*s", (int)strcspn(run->key, "\n"), run->key);
-}
-
 /* ---- the choice ---- */
 
 int runs_choose(struct choice *c, const char *const *args, size_t n)
@@ -382,7 +362,8 @@ int runs_choose(struct choice *c, const char *const *args, size_t n)
     if (!code && !n) {
         const struct run_folder *mine = latest_here(&c->runs);
         c->here = mine;
-        c->platform = platform_of(mine ? mine : runs_choice_latest(c));
+        const char *key = (mine ? mine : runs_choice_latest(c))->key;
+        c->platform = xstrfmt("%.*s", (int)strcspn(key, "\n"), key);
         keep_platform(&c->runs, c->platform);
     }
     if (!code && c->platform)
