@@ -35,7 +35,8 @@ void *comm_symbol(const struct comms *c, const char *name)
     return c->library ? dlsym(c->library, name) : NULL;
 }
 
-enum wl_status comms_open(struct comms *c, struct gpu *gpu)
+/* WL_SKIP: this NCCL is too old. */
+static enum wl_status comms_open(struct comms *c, struct gpu *gpu)
 {
     *c = (struct comms){.gpu = gpu, .log.fd = -1};
     ncclResult_t e = ncclGetVersion(&c->version);
@@ -95,7 +96,7 @@ void comms_close(struct comms *c)
     c->library = NULL;
 }
 
-void comms_abort(struct comms *c)
+static void comms_abort(struct comms *c)
 {
     atomic_store(&c->gpu->aborted, true);
     end_all(c);

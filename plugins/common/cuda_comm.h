@@ -13,7 +13,7 @@
  * groups of one launch share its communicators, so verdicts at different sizes err together: ten
  * sizes of one run are not ten replicates.
  *
- * comms_abort() may be called from another thread. A thread in comm_wait() notices it at its next
+ * cuda_abort() may be called from another thread. A thread in comm_wait() notices it at its next
  * poll. A thread that hangs inside NCCL returns when the other thread calls ncclCommAbort.
  */
 #pragma once
@@ -85,10 +85,7 @@ struct comm_ran {
     int ctas;
 };
 
-/* WL_SKIP: this NCCL is too old. */
-enum wl_status comms_open(struct comms *c, struct gpu *gpu);
 void comms_close(struct comms *c);
-void comms_abort(struct comms *c);
 
 /* Makes NCCL believe that the ranks are spread evenly over `hosts` hosts. Between them it uses its
  * network (sockets, if there is no other). NCCL reads NCCL_HOSTID once per process, so a second

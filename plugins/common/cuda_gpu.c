@@ -28,7 +28,8 @@ static const struct {
     {cudaErrorECCUncorrectable, "its memory has failed: leave it out with CUDA_VISIBLE_DEVICES"},
 };
 
-const char *gpu_remedy(cudaError_t error)
+/* What to do about an error that keeps a GPU from being had. */
+static const char *remedy_of(cudaError_t error)
 {
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (remedies[i].error == error)
@@ -55,7 +56,7 @@ static void explain(char *why, size_t n, int device, cudaError_t error)
                  driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
     else
         snprintf(why, n, "CUDA cannot start on GPU %d: %s; %s", device, cudaGetErrorName(error),
-                 gpu_remedy(error));
+                 remedy_of(error));
 }
 
 /* One GPU each: by local rank, or the only one that a launcher lets this rank see. */
@@ -208,7 +209,7 @@ enum wl_status gpu_try(struct gpu *g, cudaError_t error, const char *call)
     bool lost = kept(g) == error;
     return HOST_FAILED(g->host, "%s on GPU %d: %s (%s)%s%s", call, g->device,
                        cudaGetErrorString(error), cudaGetErrorName(error), lost ? "; " : "",
-                       lost ? gpu_remedy(error) : "");
+                       lost ? remedy_of(error) : "");
 }
 
 /* Checks whether the GPUs of one host reach each other's memory. If not, NCCL uses host memory or

@@ -33,8 +33,6 @@ void gpu_note_peers(const struct gpu *g);
 
 /* Reports the error of a CUDA call, e.g. gpu_try(g, cudaMalloc(&p, n), "cudaMalloc"). */
 enum wl_status gpu_try(struct gpu *g, cudaError_t error, const char *call);
-/* What to do about an error that keeps a GPU from being had. */
-const char *gpu_remedy(cudaError_t error);
 
 /* Is CUDA lost to this process? Some errors (of a kernel, of the memory) it keeps: every later call
  * returns them too. Asked after a call that failed. */

@@ -44,15 +44,6 @@ static inline bool mpi_all(MPI_Comm comm, bool good)
     return MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
 }
 
-/* The same; where it is so here and not everywhere, why[] gets `other`. */
-static inline bool mpi_all_or(MPI_Comm comm, bool good, const char *other, char *why, size_t size)
-{
-    bool all = mpi_all(comm, good);
-    if (good && !all)
-        snprintf(why, size, "%s", other);
-    return all;
-}
-
 /* ---- all-reduce ---- */
 
 /* The algorithms of an all-reduce are there to compare with MPI_Allreduce.

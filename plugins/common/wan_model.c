@@ -167,7 +167,8 @@ double wan_framed(const struct wan_carrier *c, double part_B)
     return c && c->segment_B > 0 && part_B > 0 ? 1 + 2 * c->frame_B / wan_block_B(c, part_B) : 1;
 }
 
-double wan_burst_B(const struct wan_carrier *c)
+/* What a paced stream sends at once: two segments. */
+static double burst_of(const struct wan_carrier *c)
 {
     return 2 * c->segment_B;
 }
@@ -176,7 +177,7 @@ double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt
 {
     if (c->segment_B <= 0)
         return fmax(1, c->streams);
-    double worth = fmax(1, floor(rate_Bps * rtt_s / 2 / wan_burst_B(c)));
+    double worth = fmax(1, floor(rate_Bps * rtt_s / 2 / burst_of(c)));
     return fmax(1, fmin(c->streams, ceil(worth / peers)));
 }
 
@@ -241,7 +242,7 @@ double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)
     double busy = fmin(streams, ceil(part_B / block_B)), share_B = part_B / busy;
     bool others = busy < streams;
     share_B += ceil(share_B / block_B) * c->frame_B;
-    double unit_B = fmin(share_B, wan_burst_B(c)), units = fmin(UNITS_MOST, ceil(share_B / unit_B));
+    double unit_B = fmin(share_B, burst_of(c)), units = fmin(UNITS_MOST, ceil(share_B / unit_B));
     struct stream s = {.unit_B = unit_B,
                        .window_B = c->bbr ? INFINITY : c->window * c->segment_B,
                        .usual_B = others ? 2 * share_B : 0,
@@ -357,7 +358,7 @@ static double beside_s(const struct wan_carrier *c, double part_B, double rate_B
 {
     if (!c || c->segment_B <= 0 || rate_Bps <= 0)
         return 0;
-    double block_B = wan_block_B(c, part_B), burst_B = wan_burst_B(c);
+    double block_B = wan_block_B(c, part_B), burst_B = burst_of(c);
     double busy = fmin(wan_streams_used(c, rate_Bps, rtt_s, 1), ceil(part_B / block_B));
     double more_B = block_B > burst_B ? (busy - 1) * (block_B - burst_B)
                                       : fmax(0, fmin(burst_B, part_B / busy) - block_B);
@@ -412,7 +413,7 @@ static struct wan_course direct(const struct wan_net *net, double bytes)
     struct step s = step_of(net, net->farthest_s, bytes / n, rate_Bps);
     double streams =
         net->carrier ? wan_streams_used(net->carrier, rate_Bps, 2 * net->farthest_s, others) : 1;
-    double burst_B = net->carrier ? fmin(bytes / n, wan_burst_B(net->carrier)) : 0;
+    double burst_B = net->carrier ? fmin(bytes / n, burst_of(net->carrier)) : 0;
     double turn_s = fmax(s.block_s, burst_B / rate_Bps);
     double block_s = fmin(send_s, (others * streams - 1) * turn_s + s.block_s);
     return (struct wan_course){

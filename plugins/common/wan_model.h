@@ -120,8 +120,6 @@ struct wan_course {
  * segments each) of about half of rate x RTT together, and at most those that exist
  * (plugins/wan_sync, tcp_link.c). */
 double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt_s, double peers);
-/* What a paced stream sends at once: two segments. */
-double wan_burst_B(const struct wan_carrier *c);
 /* Bytes that streams carry for each byte of a part. */
 double wan_framed(const struct wan_carrier *c, double part_B);
 /* Size of the blocks of a part. */

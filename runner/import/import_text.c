@@ -89,8 +89,9 @@ static void unwrap_log(struct text *t)
         memcpy(t->s, all.s ? all.s : "", (t->len = all.len) + 1);
 }
 
-int import_text_read(struct text *out, const char *path, size_t most, const char *smaller)
+int import_lines_open(struct import_lines *in, const char *path)
 {
+    *in = (struct import_lines){.path = path};
     struct stat st;
     if (stat(path, &st))
         return locate_failed(GS_USAGE, path, LOCATE_FILE);
@@ -98,23 +99,17 @@ int import_text_read(struct text *out, const char *path, size_t most, const char
         return fail_at(GS_USAGE, path, 0, "is a folder; name the files in it");
     if (!S_ISREG(st.st_mode))
         return fail_at(GS_FAILED, path, 0, "refused: not a regular file; save the output first");
-    if ((size_t)st.st_size > most)
-        return fail_at(GS_FAILED, path, 0, "refused: larger than %zu MiB; %s", most >> 20, smaller);
-    if (!files_read(path, FILES_GIVEN, SIZE_MAX, out))
+    if ((size_t)st.st_size > IMPORT_FILE_MAX)
+        return fail_at(GS_FAILED, path, 0, "refused: larger than %zu MiB; split the file",
+                       (size_t)IMPORT_FILE_MAX >> 20);
+    if (!files_read(path, FILES_GIVEN, SIZE_MAX, &in->text))
         return locate_failed(GS_USAGE, path, LOCATE_FILE);
-    if (out->len && !strncmp(out->s, "\x1f\x8b", 2))
+    if (in->text.len && !strncmp(in->text.s, "\x1f\x8b", 2))
         return fail_at(GS_FAILED, path, 0, "refused: compressed; run gunzip on it first");
-    if (out->len && memchr(out->s, '\0', out->len))
+    if (in->text.len && memchr(in->text.s, '\0', in->text.len))
         return fail_at(GS_FAILED, path, 0, "refused: binary; text has no NUL byte");
-    if (!out->len || !out->s[strspn(out->s, " \t\r\n")])
+    if (!in->text.len || !in->text.s[strspn(in->text.s, " \t\r\n")])
         return fail_at(GS_FAILED, path, 0, "refused: the file is empty");
-    return GS_OK;
-}
-
-int import_lines_open(struct import_lines *in, const char *path)
-{
-    *in = (struct import_lines){.path = path};
-    CHECK(import_text_read(&in->text, path, IMPORT_FILE_MAX, "split the file"));
     sha256_hex(in->text.s, in->text.len, in->sha256);
     unwrap_log(&in->text);
     clean_text(&in->text);

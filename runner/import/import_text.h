@@ -33,10 +33,8 @@ struct import_lines {
     const char *(*anchor)(const char *line);
 };
 
-/* GS_OK; or reported: the file cannot be opened, is not a regular file, is compressed, empty, or larger
- * than `most`, which `smaller` says how to mend, or contains a NUL byte. */
-int import_text_read(struct text *out, const char *path, size_t most, const char *smaller);
-/* The same of a file of lines. The caller frees in->text in both cases. */
+/* GS_OK; or reported: the file cannot be opened, is not a regular file, is compressed, empty, too large,
+ * or contains a NUL byte. The caller frees in->text in both cases. */
 int import_lines_open(struct import_lines *in, const char *path);
 /* The next line, terminated, without its LF or CRLF and without its prefix; false at the end. Valid
  * until the next call. */

@@ -67,6 +67,12 @@ static double queue_of(const struct lab_spec *s, const struct wan_map *m, double
     return fmax(rate_Bps * rtt_s, QUEUE_PACKETS * (double)s->mtu_B);
 }
 
+/* RTT without queueing and transmission times. */
+static double rtt_of(const struct lab_spec *s, size_t a, size_t b)
+{
+    return s->ways[a * s->n + b].delay_s + s->ways[b * s->n + a].delay_s;
+}
+
 static void take_map(struct lab_spec *s, const struct wan_map *m)
 {
     s->n = m->n;
@@ -89,7 +95,7 @@ static void take_map(struct lab_spec *s, const struct wan_map *m)
     for (size_t i = 0; i < s->n; i++) {
         double rtt_s = 0;
         for (size_t k = 0; k < s->n; k++)
-            rtt_s = k == i ? rtt_s : fmax(rtt_s, lab_rtt_s(s, i, k));
+            rtt_s = k == i ? rtt_s : fmax(rtt_s, rtt_of(s, i, k));
         struct lab_site *to = &s->sites[i];
         memcpy(to->name, m->sites[i].name, sizeof to->name);
         to->up_Bps = m->sites[i].up_Bps;
@@ -112,11 +118,11 @@ static int check_links(const struct lab_spec *s, const struct config *c)
             return fail_at(GS_USAGE, c->path, 0,
                            "[links] queue: a lab needs room for %d packets of mtu=%d (%g bytes)",
                            QUEUE_LEAST, s->mtu_B, least_B);
-        if (lab_rtt_s(s, a, b) > LAB_RTT_MAX_S)
+        if (rtt_of(s, a, b) > LAB_RTT_MAX_S)
             return fail_at(GS_USAGE, c->path, 0,
                            "the RTT between %s and %s is %g s; at most %g s are allowed, e.g. "
                            "rtt=50ms",
-                           s->sites[a].name, s->sites[b].name, lab_rtt_s(s, a, b), LAB_RTT_MAX_S);
+                           s->sites[a].name, s->sites[b].name, rtt_of(s, a, b), LAB_RTT_MAX_S);
     }
     return GS_OK;
 }
@@ -145,22 +151,12 @@ void lab_spec_free(struct lab_spec *s)
     *s = (struct lab_spec){0};
 }
 
-const struct lab_way *lab_way_of(const struct lab_spec *s, size_t from, size_t to)
-{
-    return &s->ways[from * s->n + to];
-}
-
-double lab_rtt_s(const struct lab_spec *s, size_t a, size_t b)
-{
-    return lab_way_of(s, a, b)->delay_s + lab_way_of(s, b, a)->delay_s;
-}
-
 double lab_max_rtt_s(const struct lab_spec *s)
 {
     double most = 0;
     for (size_t a = 0; a < s->n; a++)
         for (size_t b = 0; b < a; b++)
-            most = fmax(most, lab_rtt_s(s, a, b));
+            most = fmax(most, rtt_of(s, a, b));
     return most;
 }
 

@@ -48,9 +48,6 @@ struct lab_spec {
 int lab_spec_read(struct lab_spec *s, const struct config *c);
 void lab_spec_free(struct lab_spec *s);
 
-const struct lab_way *lab_way_of(const struct lab_spec *s, size_t from, size_t to);
-/* RTT without queueing and transmission times. */
-double lab_rtt_s(const struct lab_spec *s, size_t a, size_t b);
 double lab_max_rtt_s(const struct lab_spec *s);
 double lab_slowest_Bps(const struct lab_spec *s); /* over all sites and pairs */
 #define LAB_FACTS_VARIABLE "GRADSYNC_LAB"

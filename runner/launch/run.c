@@ -449,10 +449,11 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
     return run_plan(p, dir, i, options, stop);
 }
 
-static int run_sections(const struct sections *plans, const struct run_options *options)
+static int run_sections(struct sections *plans, const struct run_options *options)
 {
     struct interrupts i;
     bool stop = false;
+    plans->left_out = err_worse(plans->left_out, launcher_check_gpus(plans->plans, &plans->n));
     /* All sections share one [launch], so its errors are reported once. */
     int code = GS_OK;
     for (size_t k = 0; !code && k < plans->n; k++)
@@ -472,17 +473,11 @@ static int run_sections(const struct sections *plans, const struct run_options *
     return code;
 }
 
-static int run_planned(struct sections *s, const struct run_options *options)
-{
-    s->left_out = err_worse(s->left_out, launcher_check_gpus(s->plans, &s->n));
-    return run_sections(s, options);
-}
-
 int run_config(const char *config, const struct run_options *options)
 {
     AUTO(plan_sections_free) struct sections s = {0};
     int code = plan_sections(&s, config, options->overrides, options->workload);
-    return code ? code : run_planned(&s, options);
+    return code ? code : run_sections(&s, options);
 }
 
 int run_config_text(const char *name, const struct text *config, const struct run_options *options)
@@ -495,5 +490,5 @@ int run_config_text(const char *name, const struct text *config, const struct ru
     for (size_t i = 0; !code && i < c->n; i++)
         c->entries[i].line = 0;
     TRY(code, plan_sections_of(&s, c, options->workload));
-    return code ? code : run_planned(&s, options);
+    return code ? code : run_sections(&s, options);
 }

@@ -139,7 +139,8 @@ static int read_word(const struct config_entry *e, const struct wl_param *table,
                : config_error(e, "%s: %s", word, why);
 }
 
-int wan_words_read(const struct config_entry *e, const struct wl_param *table, void *object)
+/* Reads "up=1Gbit/s gpus=2" into the members of object. GS_OK or GS_USAGE. */
+static int read_pairs(const struct config_entry *e, const struct wl_param *table, void *object)
 {
     AUTO_WORDS struct words w = {0};
     int code = GS_OK;
@@ -440,7 +441,7 @@ static int read_site(struct wan_map *m, const struct config_entry *e)
             e, "not a valid site name; use letters, digits and '_', at most %d characters",
             WL_TEXT_MAX - 1);
     memcpy(s->name, e->key, strlen(e->key) + 1);
-    CHECK(wan_words_read(e, wan_site_words, s));
+    CHECK(read_pairs(e, wan_site_words, s));
     if (isnan(s->lat) != isnan(s->lon))
         return config_error(e, "set lat=… and lon=… together");
     return GS_OK;
@@ -497,7 +498,7 @@ static int read_pair(struct wan_map *m, const struct config_entry *e)
     link.rate_Bps = 0;
     link.entry = e;
     CHECK(read_ends(m, e, e->key, &a, &b));
-    CHECK(wan_words_read(e, wan_link_words, &link));
+    CHECK(read_pairs(e, wan_link_words, &link));
     struct wan_link *there = &m->links[a * m->n + b], *back = &m->links[b * m->n + a];
     bool both = !strchr(e->key, '>');
     const struct config_entry *twin = there->entry ? there->entry : both ? back->entry : NULL;

@@ -61,8 +61,6 @@ extern const struct wl_param wan_site_words[];  /* of a row of [sites]: struct w
 extern const struct wl_param wan_link_words[];  /* of [links], of a pair: struct wan_link */
 extern const struct wl_param wan_links_words[]; /* of [links] alone: struct wan_map */
 
-/* Reads "up=1Gbit/s gpus=2" into the members of object. GS_OK or GS_USAGE. */
-int wan_words_read(const struct config_entry *e, const struct wl_param *table, void *object);
 /* param_parse, which also takes 7B and 1T for a number. */
 bool wan_param_parse(const struct wl_param *p, const char *text, void *object, char *why, size_t n);
 /* Reads a plain value of one parameter. */

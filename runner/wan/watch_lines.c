@@ -554,6 +554,20 @@ static double row_step_s(struct watch_lines *w, struct row *r, const char *line,
     return x * (unit > 0 ? unit : r->unit) * micro_batches(w, line, matched, v);
 }
 
+/* The number of the step that a line names; -1: none. */
+static long long step_in(const struct watch_lines *w, const char *line)
+{
+    regmatch_t m[GROUPS];
+    for (const char *s = line; !regexec(&w->step, s, GROUPS, m, s > line ? REG_NOTBOL : 0);
+         s += m[0].rm_eo) {
+        const char *at = s + m[0].rm_so;
+        const regmatch_t *g = first_digits(s, m);
+        if (g && (at - line < 3 || strncasecmp(at - 3, "per", 3)))
+            return (long long)number(s + g->rm_so, (size_t)(g->rm_eo - g->rm_so));
+    }
+    return -1;
+}
+
 /* Rates of one GPU first; then their places are blank, so that the rate of all is found beside
  * them. */
 static void read_known(struct watch_lines *w, const char *line, struct watch_values *v)
@@ -583,7 +597,7 @@ static void read_known(struct watch_lines *w, const char *line, struct watch_val
             v->digits = digits;
         } else if (kind == ELAPSED || kind == STAMP) {
             double at = kind == ELAPSED ? clock_in(rest, number) : stamp_in(rest);
-            between_s = since_last(r, at, watch_lines_step(w, rest));
+            between_s = since_last(r, at, step_in(w, rest));
         } else if (kind == RATE) {
             const char *from = rest;
             do { /* also of the text behind, if the row fits there */
@@ -684,19 +698,6 @@ static bool read_bar(struct watch_lines *w, const char *line, struct watch_value
 
 /* ---- a line ---- */
 
-long long watch_lines_step(const struct watch_lines *w, const char *line)
-{
-    regmatch_t m[GROUPS];
-    for (const char *s = line; !regexec(&w->step, s, GROUPS, m, s > line ? REG_NOTBOL : 0);
-         s += m[0].rm_eo) {
-        const char *at = s + m[0].rm_so;
-        const regmatch_t *g = first_digits(s, m);
-        if (g && (at - line < 3 || strncasecmp(at - 3, "per", 3)))
-            return (long long)number(s + g->rm_so, (size_t)(g->rm_eo - g->rm_so));
-    }
-    return -1;
-}
-
 /* Takes away what earlier lines said of the same step; ranks may be late by some steps. */
 static void forget_repeated(struct watch_lines *w, struct watch_values *v)
 {
@@ -734,7 +735,7 @@ struct watch_values watch_lines_read(struct watch_lines *w, const char *line)
     if (bar)
         v.step = step;
     else if (v.step < 0)
-        v.step = watch_lines_step(w, line);
+        v.step = step_in(w, line);
     if (v.step >= 0)
         w->heading_step = -1;
     else

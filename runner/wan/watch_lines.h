@@ -27,8 +27,6 @@ struct watch_lines;
 struct watch_lines *watch_lines_new(const char *file);
 void watch_lines_free(struct watch_lines *w);
 struct watch_values watch_lines_read(struct watch_lines *w, const char *line);
-/* The number of the step that a line names; -1: none. */
-long long watch_lines_step(const struct watch_lines *w, const char *line);
 /* Which kind of fault a line reports; watch_lines_kinds()->n: none. warning: it is one only if no step follows. */
 size_t watch_lines_fault(const struct watch_lines *w, const char *line, bool *warning);
 const struct words *watch_lines_kinds(const struct watch_lines *w);

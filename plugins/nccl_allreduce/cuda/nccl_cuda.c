@@ -302,15 +302,6 @@ static unsigned operations_on(const struct prepared *p, unsigned slot)
     return led + n / unit * turns(p, slot, unit) + turns(p, slot, n % unit);
 }
 
-/* Captures, instantiates, uploads and once replays the graphs that launch `iters` operations. */
-static enum wl_status graphs_make(struct prepared *p, unsigned iters)
-{
-    unsigned unit = unit_of(iters), rest = iters % unit;
-    p->arena->loaded = NULL; /* the untimed replay writes to it */
-    CHECK(graph_make(p, &p->unit, unit));
-    return rest ? graph_make(p, &p->rest, rest) : WL_OK;
-}
-
 /* Queues `iters` operations as the cell says. */
 static enum wl_status launch(struct prepared *p, unsigned iters)
 {
@@ -416,8 +407,12 @@ static enum wl_status check(struct prepared *p)
 
 static enum wl_status take(struct prepared *p, unsigned iters, struct wl_sample *out)
 {
-    if (p->cell.launch == LAUNCH_GRAPH && iters != p->iters)
-        CHECK(graphs_make(p, iters));
+    if (p->cell.launch == LAUNCH_GRAPH && iters != p->iters) {
+        unsigned unit = unit_of(iters), rest = iters % unit;
+        p->arena->loaded = NULL; /* the untimed replay writes to it */
+        CHECK(graph_make(p, &p->unit, unit));
+        CHECK(rest ? graph_make(p, &p->rest, rest) : WL_OK);
+    }
     CHECK(arena_load(p));
     if (p->cell.buffers == BUFFERS_COLD) {
         struct gpu *g = &p->state->gpu;
@@ -510,15 +505,6 @@ static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
                       &p->arena, why, n);
 }
 
-static enum wl_status try_out(struct prepared *p)
-{
-    struct state *s = p->state;
-    enum wl_status status = arena_load(p);
-    if (host_agree(s->host, status, "the buffers could not be filled") != WL_OK)
-        return WL_FAIL;
-    return nccl_operation_try(&s->comms, p->comm, &p->what, slot_in(p, 0), slot_out(p, 0), s->done);
-}
-
 static enum wl_status prepare_contention(struct prepared *p)
 {
     struct state *s = p->state;
@@ -546,7 +532,9 @@ static enum wl_status prepare_steps(struct prepared *p)
     status = memory_register(&s->comms, p->comm, (enum memory)p->cell.memory, p->arena->base,
                              p->arena->bytes, &p->registration, why, sizeof why);
     CHECK(host_agree(s->host, status, why));
-    CHECK(try_out(p));
+    status = arena_load(p);
+    CHECK(host_agree(s->host, status, "the buffers could not be filled"));
+    CHECK(nccl_operation_try(&s->comms, p->comm, &p->what, slot_in(p, 0), slot_out(p, 0), s->done));
     return prepare_contention(p);
 }
 
