@@ -35,7 +35,7 @@ copies='arm control;copy;arm fast;copy;set NCCL_SOCKET_NTHREADS=4;set NCCL_NSOCK
 
 # ---- arms
 
-PRETEND_NS_PER_KIB=80000 engine "arm none;part none;$copies" 2 300
+PRETEND_NS_PER_KIB=80000 engine "arm none;part none;$copies" 2 500
 is "$ended" 0 'the job ends well'
 is "$(visited)" 'auto control fast none' 'every arm is visited'
 ok 'a copy with faster variables has shorter steps' test "$(median_us fast)" -lt "$(($(median_us control) * 3 / 4))"
@@ -50,6 +50,10 @@ for how in '2 250 comms=2' '2 250 group=1' '2 250 one=1' '2 250 one=2' '3 500 co
     is "$ended, $verdict" '0, right, exact' "$how: all sums are right, in copies too"
     is "$(visited)" 'auto control fast' "$how: the copies are visited"
 done
+
+# A step takes 20 ms on the GPU and no time on the host: a visit of 40 ms has four steps, not the 256 that the host could send.
+PRETEND_NS_PER_KIB=80000 engine 'arm none;part none' 2 300 ms=0 ahead=50
+is "$(journals | grep '"begin"' | grep -o '"steps":[0-9]*' | sort -u)" '"steps":4' 'the host may be far ahead of its GPU'
 
 # JAX makes each communicator of a process in a thread of its own; tune gives the arms once the first one is connected.
 config 'later = 1'
@@ -182,7 +186,7 @@ int main(int argc, char **argv)
 {
     MPI_Comm d;
     MPI_Init(&argc, &argv);
-    for (int s = 0; s < 400; s++) {
+    for (int s = 0; s < 1000; s++) {
         usleep(1000);
         MPI_Comm_dup(MPI_COMM_WORLD, &d);
         MPI_Allreduce(MPI_IN_PLACE, v, 20000, MPI_DOUBLE, MPI_SUM, d);

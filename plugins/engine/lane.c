@@ -338,6 +338,7 @@ struct lane {
     unsigned number;          /* of the step found */
     uint64_t asked, tries, found_at, step_hash;
     uint64_t warm_steps, warm_from_ns, warm_step_ns;
+    unsigned warm_set, warm_passed; /* marks of the steps so far; those that the GPU has passed */
 
     size_t arm;                                    /* of all calls now */
     uint64_t alive, begun_ns, block, steps, at;    /* at: steps of this visit */
@@ -715,21 +716,39 @@ static void step_key(char *key, size_t n, const struct lane *l)
              (ull)l->step_hash);
 }
 
+/* The time of a step so far; 0: unknown. A host may be hundreds of steps ahead of its GPU, so the GPU's clock counts. */
+static uint64_t warm_step_ns(struct lane *l, uint64_t now)
+{
+    uint64_t steps = l->warm_steps - 1;
+    if (!l->has_clock)
+        return (now - l->warm_from_ns) / steps;
+    while (l->warm_passed < steps && l->warm_passed < ENGINE_STEPS &&
+           l->clock.passed(l->clock.ctx, l->warm_set, l->warm_passed + 1))
+        l->warm_passed++;
+    double ns = l->warm_passed ? l->clock.between_ns(l->clock.ctx, l->warm_set, l->warm_passed) : 0;
+    return ns > 0 ? (uint64_t)(ns / l->warm_passed) : 0;
+}
+
 /* A lane that did not find this step at this call runs without the engine, does not see the folder, or has other
  * calls. */
 static void warm_step(struct lane *l, uint64_t now)
 {
     char answer[ANSWER] = "later", found[160];
-    if (l->warm_steps++ == 0)
+    if (l->warm_steps == 0) {
         l->warm_from_ns = now;
-    if (l->warm_steps < 2)
+        l->warm_set = l->is_pending && !l->pending.set;
+        l->warm_passed = 0;
+    }
+    if (l->has_clock && l->warm_steps <= ENGINE_STEPS)
+        l->clock.mark(l->clock.ctx, l->warm_set, (unsigned)l->warm_steps);
+    if (++l->warm_steps < 2)
         return;
-    l->warm_step_ns = (now - l->warm_from_ns) / (l->warm_steps - 1);
+    l->warm_step_ns = warm_step_ns(l, now);
     bool slow = now - l->warm_from_ns > 1000000000u;
     step_key(found, sizeof found, l);
     if (agree_count(found) < l->lanes)
         strcpy(answer, "wait");
-    else if (slow || l->warm_steps > WARM_LEAST)
+    else if (l->warm_step_ns && (slow || l->warm_steps > WARM_LEAST))
         snprintf(answer, sizeof answer, "go %llu %llx", (ull)steps_a_visit(l->warm_step_ns),
                  (ull)arms_alive());
     if (!ask(l, "begin", answer))
