@@ -94,7 +94,8 @@
  *                     at_ns), host, gpu (UUID, ""), at_ns (CLOCK_MONOTONIC), unix_s
  *           made      a communicator: name, ranks, rank, devices; and of each arm: arm, ready, made_s, memory_B,
  *                     why (not ready)
- *           step      a step was found: number (from 1), call (of the driver), calls, bytes, hash
+ *           step      a step was found: number (from 1), call (of the driver), calls, bytes, equal (true: all its calls
+ *                     are alike), hash
  *           seen      while no step is known, at most once a second: calls, bytes, others, other_B (as below)
  *           begin     visits begin, or have other steps or arms: step, steps (of a visit), block, arms [IDs]; bytes of a
  *                     step, of all communicators: step_B (collectives), large_B (those that an arm can leave

@@ -762,6 +762,15 @@ static void warm_step(struct lane *l, uint64_t now)
     }
 }
 
+/* A pause alone tells where such a step begins, and a busy machine hides pauses. */
+static bool is_equal(const struct sequence *s)
+{
+    for (size_t i = 1; i < s->period; i++)
+        if (s->pattern[i] != s->pattern[0])
+            return false;
+    return true;
+}
+
 static uint64_t pattern_bytes(const struct sequence *s)
 {
     uint64_t bytes = 0;
@@ -790,8 +799,9 @@ static void found(struct lane_comm *c)
     l->step_hash = engine_hash(c->number, s->pattern, s->period * sizeof *s->pattern);
     journal_line(&l->journal,
                  "{\"type\":\"step\",\"number\":%u,\"call\":%llu,\"calls\":%zu,\"bytes\":%llu,"
-                 "\"hash\":\"%08x\"}",
-                 l->number, (ull)c->calls, s->period, (ull)bytes, (unsigned)l->step_hash);
+                 "\"equal\":%s,\"hash\":\"%08x\"}",
+                 l->number, (ull)c->calls, s->period, (ull)bytes, is_equal(s) ? "true" : "false",
+                 (unsigned)l->step_hash);
     step_key(key, sizeof key, l);
     size_t n = strlen(key);
     snprintf(key + n, sizeof key - n, "%s", l->journal.name);

@@ -388,56 +388,34 @@ int job_recording_end(struct job_recording *b, bool complete)
 
 /* ---- reading ---- */
 
-/* A start while it is read: its lines follow each other. */
-struct start {
-    job_recording_take *take;
-    void *ctx;
-    int launch, copy;
-    char *label;
-    double *v;
-    size_t n;
-};
-
-static void end_start(struct start *f, bool failed)
-{
-    if (f->label && (f->n || failed))
-        f->take(f->ctx, f->launch, f->label, f->copy, f->n ? stats_median(f->v, f->n) : 0);
-    free(f->v);
-    f->v = NULL;
-    f->n = 0;
-}
-
-static bool take_start(void *ctx, const struct raw_line *l)
-{
-    struct start *f = ctx;
-    int64_t iters = json_integer_of(l->json, "iters");
-    if (l->type == RAW_CELL) {
-        end_start(f, false);
-        xstrset(&f->label, json_text_of(l->json, "config"));
-        f->copy = (int)json_integer_of(l->json, "copy");
-        f->launch = l->launch;
-    } else if (l->type == RAW_FAIL) {
-        end_start(f, true);
-    } else if (l->n) {
-        APPEND(f->v, f->n) = (double)l->time_ns[0] * 1e-9 / (double)(iters > 0 ? iters : 1);
-    }
-    return true;
-}
-
-int job_recording_read(const char *dir, job_recording_take *take, void *ctx)
-{
-    struct start f = {.take = take, .ctx = ctx};
-    int code = raw_each(dir, 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_FAIL, take_start, &f);
-    end_start(&f, false);
-    free(f.label);
-    return code;
-}
-
 struct reading {
     struct visits *all;
     struct job_cell *cells; /* of this launch */
     size_t n;
+    /* A launch of its own is a visit of the median of its series: 0 of one that failed. */
+    bool launches, failed;
+    int launch;
+    double *series;
+    size_t n_series;
 };
+
+static void end_series(struct reading *f)
+{
+    if (f->n && f->launches && (f->n_series || f->failed)) {
+        const struct job_cell *cell = &f->cells[f->n - 1];
+        double ns = f->n_series ? stats_median(f->series, f->n_series) : 0;
+        APPEND(f->all->v, f->all->n) = (struct visit){.launch = f->launch,
+                                                      .copy = cell->copy,
+                                                      .steps = 2,
+                                                      .arm = xstrdup(cell->label),
+                                                      .most_ns = (uint64_t)ns,
+                                                      .left_out = !strcmp(cell->label, "none")};
+    }
+    free(f->series);
+    f->series = NULL;
+    f->n_series = 0;
+    f->failed = false;
+}
 
 static void end_cells(struct reading *f)
 {
@@ -452,24 +430,33 @@ static bool take_visit(void *ctx, const struct raw_line *l)
     const json_t *o = l->json, *each = json_object_get(o, "rank_ns");
     struct visits *all = f->all;
     struct job_cell *cell = f->cells;
+    int64_t iters = json_integer_of(o, "iters");
+    if (l->type == RAW_HEADER || l->type == RAW_CELL)
+        end_series(f);
     if (l->type == RAW_HEADER) {
         const json_t *trial = json_object_get(o, "trial");
         end_cells(f);
+        f->launches = !strcmp(json_text_of(o, "workload"), JOB_TUNE);
+        f->launch = l->launch;
         all->ranks = json_integer_of(o, "ranks");
         all->step_calls = json_integer_of(trial, "step_calls");
         all->step_B = json_integer_of(trial, "step_B");
     } else if (l->type == RAW_CELL) {
         cell = &APPEND(f->cells, f->n);
-        *cell = (struct job_cell){.label = xstrdup(json_text_of(o, "config"))};
+        *cell = (struct job_cell){.label = xstrdup(json_text_of(o, "config")),
+                                  .copy = json_integer_of(o, "copy")};
         snprintf(cell->id, sizeof cell->id, "%s", json_text_of(o, "cell"));
+    } else if (l->type == RAW_FAIL) {
+        f->failed = true;
+    } else if (f->launches && l->type == RAW_BLOCK && l->n) {
+        APPEND(f->series, f->n_series) = (double)l->time_ns[0] / (double)(iters > 0 ? iters : 1);
     }
     while (cell && cell < f->cells + f->n && strcmp(cell->id, json_text_of(o, "cell")))
         cell++;
-    if (!cell || cell == f->cells + f->n)
+    if (!cell || cell == f->cells + f->n || f->launches)
         return true;
     if (l->type == RAW_NOTE && !strcmp(json_text_of(o, "key"), "ran"))
         cell->left_out = strstr(json_text_of(o, "value"), "none") != NULL;
-    int64_t iters = json_integer_of(o, "iters");
     if (l->type != RAW_BLOCK || l->n != 1 || iters < 1)
         return true;
     struct visit *v = &APPEND(all->v, all->n);
@@ -489,10 +476,12 @@ static bool take_visit(void *ctx, const struct raw_line *l)
 
 int job_recording_visits(struct visits *all, const char *dir)
 {
-    const unsigned types = 1u << RAW_HEADER | 1u << RAW_CELL | 1u << RAW_NOTE | 1u << RAW_BLOCK;
+    const unsigned types =
+        1u << RAW_HEADER | 1u << RAW_CELL | 1u << RAW_NOTE | 1u << RAW_BLOCK | 1u << RAW_FAIL;
     struct reading f = {.all = all};
     *all = (struct visits){0};
     int code = raw_each(dir, types, take_visit, &f);
+    end_series(&f);
     end_cells(&f);
     free(f.cells);
     if (code)

@@ -42,7 +42,8 @@ struct job_source {
  * write. */
 int job_recording_trial(const struct journals *j, const struct job_source *s,
                         const struct job_watch *watch, bool complete);
-/* The visits of all launches, sorted by launch. GS_OK or reported. */
+/* The visits of all launches, sorted by launch. Of a race or a proof: each start as a visit of one step, of 0 ns if it
+ * failed. GS_OK or reported. */
 int job_recording_visits(struct visits *all, const char *dir);
 
 /* A launch of a race or a proof while it is written. */
@@ -59,7 +60,3 @@ int job_recording_begin(struct job_recording *b);
 int job_recording_put(struct job_recording *b, const struct tune_setting *s, int copy,
                       const struct launched *r);
 int job_recording_end(struct job_recording *b, bool complete);
-
-/* Every start that a folder has, with the median of its steps; 0: it failed. */
-typedef void job_recording_take(void *ctx, int launch, const char *label, int copy, double step_s);
-int job_recording_read(const char *dir, job_recording_take *take, void *ctx);

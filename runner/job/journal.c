@@ -208,6 +208,7 @@ static void read_line(struct reader *f, const json_t *o, bool *made)
         f->found = true;
         int64_t number = json_integer_of(o, "number");
         j->step = number > j->step ? number : j->step;
+        j->equal = json_is_true(json_object_get(o, "equal"));
         if (number >= 1 && number <= (int64_t)COUNT(j->steps))
             j->steps[number - 1] =
                 (struct journal_step){json_integer_of(o, "calls"), json_integer_of(o, "bytes")};

@@ -63,6 +63,7 @@ struct journals {
     } seen;        /* by the rank with most of them, before a step was known */
     double step_s; /* about, before the first visit */
     bool begun, captured;
+    bool equal; /* the collectives of the step are alike, so it may be a part of one, or several */
     int64_t calls, dropped; /* of one rank; calls: once it has ended */
     /* Of processes without a call: what they have loaded; whether one is alone in its communicator. */
     bool has_cuda, has_nccl, has_mpi, alone;

@@ -2,7 +2,6 @@
 #include "job/price.h"
 
 #include "base/err.h"
-#include "base/files.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -21,14 +20,15 @@
 
 /* ---- effects ---- */
 
-/* The logarithm of the step of an arm in a block; of auto, and of NULL: the mean of its two visits. NaN: the block
- * lacks it. */
+/* The logarithm of the step of an arm in a block; of NULL: the mean of both visits of auto. NaN: the block lacks it. */
 static double log_s(const struct visits *all, int launch, int64_t block, const char *arm)
 {
     const struct visit *v = visit_of(all, launch, block, arm ? arm : "auto", 0), *again = NULL;
     if (!arm)
         again = visit_of(all, launch, block, "auto", 1);
-    return v ? (log(visit_step_s(v)) + log(visit_step_s(again ? again : v))) / 2 : (double)NAN;
+    if (!v || !v->most_ns)
+        return NAN;
+    return (log(visit_step_s(v)) + log(visit_step_s(again && again->most_ns ? again : v))) / 2;
 }
 
 /* Differences within the blocks of a launch. x: for all->n. */
@@ -40,7 +40,7 @@ static size_t differences(double *x, const struct visits *all, int launch, const
         const struct visit *v = &all->v[i];
         if ((launch != ANY_LAUNCH && v->launch != launch) || v->copy || strcmp(v->arm, a))
             continue;
-        double d = log(visit_step_s(v)) - log_s(all, v->launch, v->block, b);
+        double d = log_s(all, v->launch, v->block, a) - log_s(all, v->launch, v->block, b);
         if (!isnan(d))
             x[n++] = d;
     }
@@ -101,6 +101,39 @@ struct effect arm_over_launches(const struct visits *all, const char *arm)
     return mean_of(x, n);
 }
 
+#define PRIOR_DF 2
+#define PRIOR_SD 0.014
+
+double launches_spread(const struct visits *all, double *df)
+{
+    AUTO_FREE double *x = xcalloc(all->n + 1, sizeof *x);
+    double squares = PRIOR_DF * PRIOR_SD * PRIOR_SD;
+    *df = PRIOR_DF;
+    for (size_t i = 0; i < all->n; i++) {
+        size_t k = 0;
+        while (strcmp(all->v[k].arm, all->v[i].arm))
+            k++;
+        if (k < i || !strcmp(all->v[i].arm, "auto")) /* each arm once */
+            continue;
+        size_t n = differences(x, all, ANY_LAUNCH, all->v[i].arm, NULL);
+        double mean = stats_mean(x, n);
+        for (k = 0; k < n; k++)
+            squares += pow(x[k] - mean, 2);
+        *df += n ? (double)n - 1 : 0;
+    }
+    return sqrt(squares / *df);
+}
+
+struct effect launch_difference(const struct visits *all, const char *a, const char *b)
+{
+    struct effect e = arm_difference(all, a, b);
+    double df, half = launches_spread(all, &df) / sqrt(e.launches);
+    half *= student_quantile(0.025, df);
+    e.lo = e.value - half;
+    e.hi = e.value + half;
+    return e;
+}
+
 /* ---- the price of a launch ---- */
 
 /* A logarithm of the step against auto. 0 - x, because -x would print a price of nothing as -0.0%. */
@@ -148,7 +181,7 @@ static double step_of(const struct visits *all, int launch)
     AUTO_FREE double *v = xcalloc(all->n + 1, sizeof *v);
     size_t n = 0;
     for (size_t i = 0; i < all->n; i++)
-        if (all->v[i].launch == launch && !strcmp(all->v[i].arm, "auto"))
+        if (all->v[i].launch == launch && !strcmp(all->v[i].arm, "auto") && all->v[i].most_ns)
             v[n++] = visit_step_s(&all->v[i]);
     return stats_median(v, n);
 }
@@ -159,17 +192,6 @@ static bool left_out(const struct visits *all)
         if (!strcmp(all->v[i].arm, "none") && all->v[i].left_out)
             return true;
     return false;
-}
-
-/* x: logarithms of the step without communication against that of the job as it is, by launch; step: of the latter. */
-static void put_launches(struct price_answer *a, const double *x, const double *step, size_t n)
-{
-    struct effect e = mean_of(x, n);
-    a->none = shorter(&e);
-    a->noise = (a->none.hi - a->none.lo) / 2;
-    a->step_s = exp(stats_mean(step, n));
-    a->launches = (int)n;
-    a->known = true;
 }
 
 /* Of several launches, as a recording of one job has them. */
@@ -187,9 +209,14 @@ static void price_over_launches(struct price_answer *a, const struct visits *all
         x[n] = e;
         step[n++] = log(step_of(all, launch));
     }
-    if (n >= 2)
-        put_launches(a, x, step, n);
-    a->known = n >= 2 ? left_out(all) : a->known;
+    if (n < 2)
+        return;
+    struct effect e = mean_of(x, n);
+    a->none = shorter(&e);
+    a->noise = (a->none.hi - a->none.lo) / 2;
+    a->step_s = exp(stats_mean(step, n));
+    a->launches = (int)n;
+    a->known = left_out(all);
 }
 
 bool price_from(struct price_answer *a, const struct visits *all)
@@ -207,6 +234,9 @@ bool price_from(struct price_answer *a, const struct visits *all)
     a->known = a->blocks >= BLOCKS_MIN && left_out(all);
     if (!left_out(all))
         snprintf(a->why, sizeof a->why, "%s", PRICE_NOTHING);
+    else if (!all->step_calls)
+        snprintf(a->why, sizeof a->why,
+                 "two launches with and two without communication are needed");
     else if (!a->known)
         snprintf(a->why, sizeof a->why,
                  "the job ended, or the time was over, after %d of the %d blocks that a price "
@@ -230,7 +260,7 @@ char *price_sentence(const struct price_answer *a)
     text_addf(&t, "%sommunication costs %.1f%% [%.1f, %.1f] of the step (%s of %s)",
               zero ? "Not shown: c" : "C", 100 * a->none.value, 100 * a->none.lo, 100 * a->none.hi,
               HUMAN_TIME(fmax(0, a->none.value) * a->step_s), HUMAN_TIME(a->step_s));
-    if (a->blocks && a->launches)
+    if (a->launches)
         text_addf(&t, ", in %d launches", a->launches);
     text_add(&t, ".");
     bool longer = a->half.value < 0; /* 0 - x: as in shorter() */
@@ -254,53 +284,10 @@ char *price_noise(const struct price_answer *a)
 
 /* ---- from a recording ---- */
 
-/* Launches with communication and without, for a job whose collectives are in a CUDA graph. */
-struct pairs {
-    double (*log_s)[2]; /* of each launch: with, without; 0: none */
-    size_t n;
-};
-
-static void take_pair(void *ctx, int launch, const char *label, int copy, double step_s)
-{
-    struct pairs *p = ctx;
-    (void)copy;
-    while (launch >= 1 && p->n < (size_t)launch) {
-        double(*pair)[2] = &APPEND(p->log_s, p->n);
-        (*pair)[0] = (*pair)[1] = (double)NAN;
-    }
-    if (launch >= 1 && step_s > 0)
-        p->log_s[launch - 1][!strcmp(label, "none")] = log(step_s);
-}
-
-/* The mean of the log-ratios, and Student's t. */
-static int price_of_pairs(struct price_answer *a, const char *dir)
-{
-    struct pairs p = {0};
-    int code = job_recording_read(dir, take_pair, &p);
-    AUTO_FREE double *x = xcalloc(p.n + 1, sizeof *x), *with = xcalloc(p.n + 1, sizeof *with);
-    size_t n = 0;
-    for (size_t i = 0; i < p.n; i++) {
-        with[n] = p.log_s[i][0];
-        x[n] = p.log_s[i][1] - p.log_s[i][0];
-        n += isnan(x[n]) ? 0 : 1;
-    }
-    free(p.log_s);
-    a->half = a->waiting = no_share;
-    snprintf(a->why, sizeof a->why,
-             "%zu of the launches with and without communication are whole; "
-             "2 or more are needed",
-             n);
-    if (!code && n >= 2)
-        put_launches(a, x, with, n);
-    return code;
-}
-
 int price_read(struct price_answer *a, const char *dir)
 {
     struct visits all;
     *a = (struct price_answer){0};
-    if (strstr(path_name(dir), "-" JOB_PRICE "-"))
-        return price_of_pairs(a, dir);
     int code = job_recording_visits(&all, dir);
     if (!code && all.n)
         price_from(a, &all);

@@ -22,7 +22,6 @@
 #include "record/begun.h"
 #include "record/manifest.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -33,25 +32,25 @@
 #include <unistd.h>
 
 #define PROOF_LEAST 3  /* launches, if time is short */
+#define PROOF_STARTS 3 /* of a launch of the proof: the job as it is twice, and the winner */
+#define ROUNDS_MOST 64 /* of launches of settings */
 #define FIRST_S 180.0  /* the first launch ends if it has no step after so long */
-#define BLOCKS_MOST 16 /* of the first launch: what they do not decide, it does not decide */
-#define BLOCKS_LEAVE 4 /* before an arm may leave */
 #define BLOCKS_LATER 3 /* of a later launch */
 #define VISIT_MS 150.0 /* short: an arm that lost leaves after few blocks */
 #define ARMS_MOST 24   /* of settings, in one launch */
 #define UNSEEN_S 20.0  /* a job whose communication no arm leaves out may still print a step time */
-#define SILENT_S 30.0  /* without a visit: the job hangs */
+#define STEPLESS_CALLS 300
+#define SILENT_S 30.0 /* without a visit: the job hangs */
 
 struct tune {
     struct tune_options o;
     char **command;
     struct launch_job job;
-    struct tune_settings set;
-    struct tune_inside *inside; /* by setting */
-    struct race race;           /* by launches */
+    struct race race;
+    struct visits starts; /* launches of the settings */
     struct price_answer price;
     struct interrupts interrupts;
-    double minutes, worth, memory;
+    double minutes, memory;
     double began, spent_s; /* spent_s: by an interrupted run before this one */
     double start_s;        /* a launch takes about so long, */
     double base_s;         /* and one of the job as it is; 0: as long */
@@ -60,18 +59,18 @@ struct tune {
     double other_share; /* of the bytes of a step: those that no arm leaves out */
     double all_B;       /* of a step */
     enum tune_link link;
-    int nccl, torch, round;
+    int nccl, torch, round; /* round: of launches of settings, from 0 */
     long long ranks, nodes;
     char *race_dir, *proof_dir, *price_dir;
     struct words inside_names; /* variables that the program sets */
     struct words hung; /* arms in which the job hung: labels of settings, or none, one, half */
-    size_t winner, tried;
-    size_t proof_launches;
-    struct text uncounted; /* launches of the proof that do not count, and why */
-    long price_launches;   /* launches of the recording of the price */
-    struct effect proof;   /* as compare prints it */
-    double floor;          /* of the proof */
-    char *shown;           /* the stage that was printed last */
+    size_t winner;
+    char *uncounted;     /* launches of the proof that do not count, and why; NULL: none */
+    long price_launches; /* launches of the recording of the price */
+    struct effect proof; /* as compare prints it */
+    double floor;        /* of the proof */
+    double load;         /* the highest load average of other programs */
+    char *shown;         /* the stage that was printed last */
     bool proven, raced;
     bool stopped, priced, captured, trusted; /* trusted: copies change nothing by themselves */
     bool control_known;                      /* whether they are to be trusted */
@@ -111,7 +110,7 @@ static void end_progress(void)
 static const struct state_member members[] = {
 #define AT(member) offsetof(struct tune, member)
     {"minutes", STATE_REAL, 0, 10000, AT(minutes)},
-    {"worth", STATE_REAL, 0, 1, AT(worth)},
+    {"worth", STATE_REAL, 0, 1, AT(race.worth)},
     {"memory", STATE_REAL, 0, 1, AT(memory)},
     {"spent_s", STATE_REAL, 0, 1e9, AT(spent_s)},
     {"start_s", STATE_REAL, 0, 1e9, AT(start_s)},
@@ -129,6 +128,8 @@ static const struct state_member members[] = {
     {"ranks", STATE_WIDE, 0, 1 << 24, AT(ranks)},
     {"nodes", STATE_WIDE, 0, 1 << 24, AT(nodes)},
     {"winner", STATE_WIDE, 0, SETTINGS_MOST, AT(winner)},
+    {"round", STATE_INT, 0, ROUNDS_MOST, AT(round)},
+    {"load", STATE_REAL, 0, 1e9, AT(load)},
     {"priced", STATE_FLAG, 0, 0, AT(priced)},
     {"captured", STATE_FLAG, 0, 0, AT(captured)},
     {"trusted", STATE_FLAG, 0, 0, AT(trusted)},
@@ -137,7 +138,7 @@ static const struct state_member members[] = {
     {"price_run", STATE_RUN, 0, 0, AT(price_dir)},
     {"price_launches", STATE_WIDE, 0, 1000, AT(price_launches)},
     {"seed", STATE_WIDE, 0, 0x1p63, AT(o.seed.value)},
-    {"launches", STATE_WIDE, 0, 99, AT(o.proofs.value)},
+    {"launches", STATE_WIDE, 0, 99, AT(race.proofs)},
     {"no_price", STATE_FLAG, 0, 0, AT(o.no_price)},
     {"platform", STATE_TEXT, 0, 0, AT(o.platform)},
     {"only", STATE_TEXT, 0, 0, AT(o.only)},
@@ -146,6 +147,7 @@ static const struct state_member members[] = {
     {"arms", STATE_TEXT, 0, 0, AT(o.arms)},
     {"launch_file", STATE_TEXT, 0, 0, AT(o.launches)},
     {"library", STATE_TEXT, 0, 0, AT(o.library)},
+    {"uncounted", STATE_TEXT, 0, 0, AT(uncounted)},
 };
 _Static_assert(sizeof(long) == sizeof(int64_t) && sizeof(size_t) == sizeof(int64_t), "WIDE");
 
@@ -193,22 +195,49 @@ static void member_read(struct tune *t, const struct state_member *m, const json
         *(int64_t *)at = json_integer_of(state, m->name);
     else if (m->kind == STATE_FLAG)
         *(bool *)at = json_is_true(json_object_get(state, m->name));
-    else if (m->kind == STATE_TEXT)
-        *(const char **)at = *text ? text : NULL;
+    else if (m->kind == STATE_TEXT) /* lives as long as the process */
+        *(const char **)at = *text ? xstrdup(text) : NULL;
     else
         *(char **)at = run_read(t, text);
 }
 
+/* A letter for each flag of a setting. */
+static const struct {
+    char letter;
+    size_t at;
+} flags[] = {
+#define FLAG(member) offsetof(struct race_entry, member)
+    {'i', FLAG(inside)}, {'o', FLAG(in[IN_JOB])}, {'l', FLAG(in[IN_LAUNCHES])}, {'d', FLAG(dead)},
+    {'f', FLAG(fixed)},  {'u', FLAG(untried)},    {'x', FLAG(failed)},
+};
+
+static void flags_write(char word[COUNT(flags) + 1], const struct race_entry *e)
+{
+    for (size_t i = 0; i < COUNT(flags); i++)
+        if (*(const bool *)((const char *)e + flags[i].at))
+            *word++ = flags[i].letter;
+    *word = '\0';
+}
+
+static void flags_read(struct race_entry *e, const char *word)
+{
+    for (size_t i = 0; i < COUNT(flags); i++)
+        *(bool *)((char *)e + flags[i].at) = word && strchr(word, flags[i].letter);
+}
+
 static int write_state(const struct tune *t)
 {
-    json_t *settings = json_array(), *changes = json_array();
-    for (size_t i = 1; i < t->set.n; i++) {
-        AUTO_FREE char *apply = tune_setting_apply(&t->set.v[i], " ");
+    json_t *settings = json_array(), *changes = json_array(), *marks = json_array();
+    for (size_t i = 1; i < t->race.set.n; i++) {
+        char word[COUNT(flags) + 1];
+        AUTO_FREE char *apply = tune_setting_apply(&t->race.set.v[i], " ");
+        flags_write(word, &t->race.v[i]);
         json_array_append_new(settings, json_text(apply));
-        json_array_append_new(changes, json_text(t->set.v[i].changes));
+        json_array_append_new(changes, json_text(t->race.set.v[i].changes));
+        json_array_append_new(marks, json_text(word));
     }
-    AUTO_JSON json_t *state = json_pack("{so so so}", "command", command_record(t->command),
-                                        "settings", settings, "changes", changes);
+    AUTO_JSON json_t *state = json_pack("{so so so so}", "command", command_record(t->command),
+                                        "settings", settings, "changes", changes, "flags", marks);
     for (size_t i = 0; i < COUNT(members); i++)
         json_object_set_new(state, members[i].name, member_json(t, &members[i]));
     json_object_set_new(state, "spent_s", json_real(t->spent_s + clock_now_s() - t->began));
@@ -230,6 +259,8 @@ static int open_log(struct tune *t, const char *dir, int launch)
     t->job.log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     return t->job.log < 0 ? fail_file(path, "written", errno) : GS_OK;
 }
+
+static const struct tune_setting as_is = {.label = (char *)TUNE_BASELINE};
 
 static bool interrupted(struct tune *t)
 {
@@ -301,6 +332,16 @@ static void leave_parts(struct tune *t)
         words_add_once(&t->hung, parts[i]);
 }
 
+/* Settings are not compared inside the job any more, but in launches where these can change them. */
+static void by_launches(struct tune *t)
+{
+    for (size_t i = 1; i < t->race.set.n; i++)
+        if (t->race.v[i].inside) {
+            t->race.v[i].in[IN_JOB] = false;
+            t->race.v[i].in[IN_LAUNCHES] = !t->race.v[i].fixed;
+        }
+}
+
 /* The job hung or crashed in an arm, whose turn it was. True: it is named, and left out from now on. */
 static bool leave_hung(struct tune *t, const struct launched *r)
 {
@@ -309,22 +350,24 @@ static bool leave_hung(struct tune *t, const struct launched *r)
     const char *did = *r->crash ? "crashed" : "hung", *why = *r->crash ? r->crash : r->why;
     if (!*turn || !strcmp(turn, TUNE_BASELINE))
         return false;
-    if (sscanf(turn, "s%zu", &i) == 1 && i && i < t->set.n)
-        label = t->set.v[i].label;
+    if (sscanf(turn, "s%zu", &i) == 1 && i && i < t->race.set.n)
+        label = t->race.set.v[i].label;
     end_progress();
     if (is_part(turn)) {
         leave_parts(t); /* it does the same in each of them */
         say("tune: the job %s where communication is left out (%s): %s", did, turn, why);
     } else {
         words_add_once(&t->hung, label);
-        if (i)
-            t->inside[i].dead = true;
-        if (i)
+        if (i) {
+            t->race.v[i].dead = true;
+            t->race.v[i].in[IN_JOB] = false;
             say("tune: %s: the job %s: %s", label, did, why);
-        else
+        } else {
             say("tune: the job %s in a copy with nothing changed: %s; copies are not used", did,
                 why);
-        t->trusted = t->trusted && i;
+            t->trusted = false;
+            by_launches(t);
+        }
     }
     return true;
 }
@@ -380,6 +423,14 @@ static bool takes_price(const struct tune *t)
     return t->job.calls && t->price_dir && has_price(t);
 }
 
+/* The load average counts the job itself, too. */
+static void look_at_load(struct tune *t)
+{
+    double load, own = t->nodes > 0 ? (double)(t->ranks / t->nodes) : 0;
+    if (getloadavg(&load, 1) == 1 && load - own > (double)sysconf(_SC_NPROCESSORS_ONLN))
+        t->load = fmax(t->load, load - own);
+}
+
 /* priced: it also takes the price, unless the job crashes or hangs there. */
 static int start(struct tune *t, const char *what, const struct tune_setting *s, bool priced,
                  struct launched *r)
@@ -390,6 +441,7 @@ static int start(struct tune *t, const char *what, const struct tune_setting *s,
                        .seed = t->o.seed.value,
                        .enough = later_enough,
                        .ctx = t};
+    look_at_load(t);
     progress(t, what, name);
     for (bool again = true; again;) {
         bool parts_too = priced && takes_price(t);
@@ -420,21 +472,6 @@ static struct job_source source_of(const struct tune *t, const char *dir, int la
                                launch};
 }
 
-static struct job_recording recording_of(const struct tune *t, const char *dir, int launch,
-                                         const char *stage)
-{
-    return (struct job_recording){.of = source_of(t, dir, launch),
-                                  .stage = stage,
-                                  .link = tune_link_names[t->link],
-                                  .record = {.fd = -1}};
-}
-
-static int begin_launch(struct tune *t, struct job_recording *b)
-{
-    CHECK(open_log(t, b->of.dir, b->of.launch));
-    return job_recording_begin(b);
-}
-
 /* The visits of a launch, as another launch of the price. */
 static int record_visits(struct tune *t, const struct launched *r, bool whole)
 {
@@ -453,88 +490,131 @@ static int record_price(struct tune *t, const struct launched *r)
     return visits_have(&r->journals.visits, "none") ? record_visits(t, r, true) : GS_OK;
 }
 
+/* A launch failed, or its setting had no effect or needs too much memory. */
+static bool launch_failed(struct tune *t, const char *stage, const struct tune_setting *s,
+                          struct launched *r)
+{
+    const char *kind = r->kind;
+    AUTO_FREE char *name = name_of(s);
+    if (!kind && s->torch.n && !*r->torch_changed)
+        snprintf(r->why, sizeof r->why, "did not take effect");
+    else if (!kind && strcmp(s->label, TUNE_BASELINE) && t->base_memory_B > 0 &&
+             r->memory_B > (1 + t->memory) * t->base_memory_B)
+        snprintf(r->why, sizeof r->why, "not advised: it needs %.0f%% more memory",
+                 100 * (r->memory_B / t->base_memory_B - 1));
+    else if (!kind)
+        return false;
+    r->kind = kind ? kind : "failed";
+    end_progress();
+    say("tune: %s%s%s: %s%s%s", stage ? stage : "", stage ? ": " : "", name, kind ? kind : "",
+        kind ? ": " : "", r->why);
+    return true;
+}
+
+struct turn {
+    const struct tune_setting *setting;
+    int copy; /* 1: the second of the job as it is */
+};
+
+/* Starts settings one after the other, as a launch of a recording, while there is time. */
+static int run_turns(struct tune *t, const char *dir, int launch, const char *stage,
+                     const char *what, const struct turn *turns, size_t n,
+                     double (*time_left_s)(const struct tune *))
+{
+    struct job_recording b = {.of = source_of(t, dir, launch),
+                              .stage = stage,
+                              .link = tune_link_names[t->link],
+                              .record = {.fd = -1}};
+    bool whole = true, proof = !strcmp(stage, "proof");
+    int code = open_log(t, dir, launch);
+    TRY(code, job_recording_begin(&b));
+    for (size_t k = 0; k < n && whole && !code; k++) {
+        const struct tune_setting *s = turns[k].setting;
+        bool base = !strcmp(s->label, TUNE_BASELINE);
+        AUTO(launched_free) struct launched r = {0};
+        whole = !interrupted(t) && time_left_s(t) > 0;
+        TRY(code, whole ? start(t, what, s, base || proof, &r) : GS_OK);
+        if (code || !whole || r.stopped)
+            break;
+        size_t i = tune_settings_find(&t->race.set, s->label);
+        if (launch_failed(t, proof ? what : NULL, s, &r) && !proof && i < t->race.set.n) {
+            t->race.v[i].failed = true;
+            t->race.v[i].in[IN_LAUNCHES] = false;
+        }
+        code = job_recording_put(&b, s, turns[k].copy, &r);
+        if (base && !r.kind && takes_price(t))
+            TRY(code, record_price(t, &r));
+    }
+    int ended = job_recording_end(&b, whole && !t->stopped);
+    return code ? code : ended;
+}
+
 /* ---- the first launch: the step, the price, and settings inside the job ---- */
 
-/* Settings whose variable the command sets again cannot act by the environment. */
-static const char *fixed_by_command(const struct tune *t, const struct tune_setting *s)
+/* The variable of a setting that the command or the program sets again, so that the environment cannot change it; NULL: none.
+ */
+static const char *set_again(const struct tune *t, const struct tune_setting *s, bool by_program)
 {
     for (size_t i = 0; i < s->variables.n; i++) {
         AUTO_FREE char *name =
             xstrfmt("%.*s", (int)strcspn(s->variables.v[i], "="), s->variables.v[i]);
-        if (command_sets(t->job.command, name))
+        if (by_program ? words_has(&t->inside_names, name) : command_sets(t->job.command, name))
             return s->variables.v[i];
     }
     return NULL;
-}
-
-static bool is_inside_name(const struct tune *t, const struct tune_setting *s)
-{
-    for (size_t i = 0; i < s->variables.n; i++) {
-        AUTO_FREE char *name =
-            xstrfmt("%.*s", (int)strcspn(s->variables.v[i], "="), s->variables.v[i]);
-        if (words_has(&t->inside_names, name))
-            return true;
-    }
-    return false;
 }
 
 static int make_settings(struct tune *t, const struct words *set_inside)
 {
     const struct tune_request q = {t->o.candidates, t->o.arms, t->o.launches, t->o.library,
                                    t->o.only,       t->nccl,   t->torch,      t->nodes};
-    CHECK(tune_settings_make(&t->set, &q, t->link));
+    struct tune_settings *set = &t->race.set;
+    CHECK(tune_settings_make(set, &q, t->link));
     for (size_t i = 0; set_inside && i < set_inside->n && !q.arms && !q.launches; i++) {
         const char *word = set_inside->v[i];
         AUTO_FREE char *name = xstrfmt("%.*s", (int)strcspn(word, "="), word);
         AUTO_FREE char *apply = xstrfmt("%s=unset", name);
         say("tune: the program itself sets %s; it is tried without", word);
-        tune_settings_add(&t->set, apply, "a variable that the program sets is left out");
+        tune_settings_add(set, apply, "a variable that the program sets is left out");
         words_add_once(&t->inside_names, name);
     }
-    t->inside = xcalloc(t->set.n + 1, sizeof *t->inside);
+    t->race.v = xcalloc(set->n + 1, sizeof *t->race.v);
     size_t arms = 0;
-    for (size_t i = 1; i < t->set.n; i++) {
-        const char *fixed = fixed_by_command(t, &t->set.v[i]);
-        bool in_job = t->job.object && t->trusted && tune_setting_in_job(&t->set.v[i], t->link) &&
-                      arms < ARMS_MOST;
-        t->inside[i].dead = words_has(&t->hung, t->set.v[i].label);
-        t->inside[i].is = in_job && !t->inside[i].dead && !(fixed && t->link == TUNE_MPI);
-        t->inside[i].fixed = fixed || is_inside_name(t, &t->set.v[i]);
-        arms += t->inside[i].is;
-        if (fixed && !t->inside[i].is) {
-            AUTO_FREE char *words = tune_setting_words(&t->set.v[i]);
+    for (size_t i = 1; i < set->n; i++) {
+        const struct tune_setting *s = &set->v[i];
+        struct race_entry *e = &t->race.v[i];
+        const char *fixed = set_again(t, s, false);
+        bool in_job =
+            t->job.object && t->trusted && tune_setting_in_job(s, t->link) && arms < ARMS_MOST;
+        e->dead = words_has(&t->hung, s->label);
+        e->inside = e->in[IN_JOB] = in_job && !e->dead && !(fixed && t->link == TUNE_MPI);
+        e->fixed = fixed || set_again(t, s, true);
+        e->in[IN_LAUNCHES] = !e->inside && !e->fixed && !e->dead;
+        arms += e->inside;
+        if (fixed && !e->inside) {
+            AUTO_FREE char *words = tune_setting_words(s);
             say("tune: the command sets %.*s itself, so %s is not tried", (int)strcspn(fixed, "="),
                 fixed, words);
         }
     }
-    race_begin(&t->race, t->worth, (int)t->o.proofs.value);
-    for (size_t i = 1; i < t->set.n; i++) {
-        race_enter(&t->race, t->set.v[i].weight);
-        t->race.v[i].out = t->inside[i].is || t->inside[i].fixed || t->inside[i].dead;
-    }
     return GS_OK;
+}
+
+static void free_settings(struct tune *t)
+{
+    tune_settings_free(&t->race.set);
+    free(t->race.v);
+    t->race.v = NULL;
 }
 
 struct first {
     struct tune *t;
-    char *left; /* arms that have left */
-    bool arms_told, told, time_told, hurried, price_told, price_done, settings_done;
+    char *left; /* arms that have left, as the engine was told */
+    bool less;  /* the price without half and one, since time is short */
+    bool arms_told, told, time_told, price_told, price_done, settings_done, stepless_told;
     double made_at, unseen_at;
     int code;
 };
-
-static bool is_open(const struct tune *t, size_t i)
-{
-    return t->inside[i].is && !t->inside[i].out && !t->inside[i].dead;
-}
-
-static size_t count_open(const struct tune *t)
-{
-    size_t n = 0;
-    for (size_t i = 1; i < t->set.n; i++)
-        n += is_open(t, i);
-    return n;
-}
 
 /* n_parts: of the arms of a price. */
 static char *arms_text(const struct tune *t, size_t n_parts)
@@ -544,14 +624,14 @@ static char *arms_text(const struct tune *t, size_t n_parts)
     for (size_t i = 0; i < n_parts && !t->o.no_price; i++)
         if (!words_has(&t->hung, parts[i]))
             text_addf(&text, "arm %s\npart %s\n", parts[i], parts[i]);
-    if (count_open(t) && !t->control_known)
+    if (race_left(&t->race, IN_JOB) && !t->control_known)
         text_add(&text, t->link == TUNE_MPI ? "arm control\nmpi coll_tuned_allreduce_algorithm=0\n"
                                             : "arm control\ncopy\n");
-    for (size_t i = 1; i < t->set.n; i++) {
+    for (size_t i = 1; i < t->race.set.n; i++) {
         char id[32];
         snprintf(id, sizeof id, "s%zu", i);
-        if (is_open(t, i))
-            tune_setting_arm(&text, id, &t->set.v[i], t->link);
+        if (t->race.v[i].in[IN_JOB])
+            tune_setting_arm(&text, id, &t->race.set.v[i], t->link);
     }
     return text.s;
 }
@@ -584,7 +664,7 @@ static void give_arms(struct first *f, struct launch *l)
 /* --proof 0: no setting wins or leaves. All are measured in launches of BLOCKS_MIN blocks until the time is over. */
 static bool only_measures(const struct tune *t)
 {
-    return t->o.proofs.value == 0;
+    return !t->race.proofs;
 }
 
 /* Time that the proof needs, after the first launch. */
@@ -609,51 +689,56 @@ static void say_step(const struct first *f, const struct launched *r)
             "periods of %lld collective%s, %.0f a step",
             HUMAN_TIME(t->line_s), tune_link_words[t->link], (long long)j->step_calls,
             j->step_calls == 1 ? "" : "s", ratio);
-    else if (j->step_calls == 1 && !(t->line_s > 0))
-        say("tune: a collective every %s, which is a step if a step has one; the job communicates "
-            "over %s",
-            HUMAN_TIME(r->step_s), tune_link_words[t->link]);
-    else if (t->other_share > 0.5 && !(t->line_s > 0))
-        say("tune: its %lld collectives repeat every %s, which is a step if a step has so many; "
-            "the "
-            "job communicates over %s",
-            (long long)j->step_calls, HUMAN_TIME(r->step_s), tune_link_words[t->link]);
+    else if ((j->equal || t->other_share > 0.5) && !(t->line_s > 0))
+        say("tune: a period of %lld collective%s takes %s, which is a step if a step has so many; "
+            "the job communicates over %s",
+            (long long)j->step_calls, j->step_calls == 1 ? "" : "s", HUMAN_TIME(r->step_s),
+            tune_link_words[t->link]);
     else
         say("tune: a step takes %s; the job communicates over %s", HUMAN_TIME(r->step_s),
             tune_link_words[t->link]);
 }
 
-static void leave(struct first *f, const char *id)
+/* Tells the engine which arms are decided, or have no time. */
+static void tell_left(struct first *f, const struct launch *l)
 {
-    if (f->left && text_lists(f->left, " ", id))
+    const struct tune *t = f->t;
+    AUTO_TEXT struct text left = {0};
+    text_add(&left, race_left(&t->race, IN_JOB) && !t->control_known ? "" : "control ");
+    for (size_t i = 0; i < COUNT(parts); i++)
+        if ((f->price_done && !only_measures(t)) || (i && f->less) || words_has(&t->hung, parts[i]))
+            text_addf(&left, "%s ", parts[i]);
+    for (size_t i = 1; i < t->race.set.n; i++)
+        if (t->race.v[i].inside && !t->race.v[i].in[IN_JOB])
+            text_addf(&left, "s%zu ", i);
+    if (!strcmp(left.s, f->left ? f->left : ""))
         return;
-    AUTO_FREE char *old = f->left;
-    f->left = xstrfmt("%s%s%s", old ? old : "", old ? " " : "", id);
+    launch_tell(l, "leave", left.s);
+    xstrset(&f->left, left.s);
 }
 
 /* There is no time for it. */
-static void leave_untried(struct first *f, size_t i)
+static void leave_untried(struct tune *t, size_t i)
 {
-    AUTO_FREE char *id = xstrfmt("s%zu", i);
-    leave(f, id);
-    f->t->inside[i].out = f->t->inside[i].untried = true;
+    t->race.v[i].in[IN_JOB] = false;
+    t->race.v[i].untried = true;
 }
 
 /* Visits of the next block. */
 static size_t arms_in(const struct first *f)
 {
     const struct tune *t = f->t;
-    size_t n = 2 + count_open(t) + (count_open(t) && !t->control_known);
-    for (size_t i = 0; i < COUNT(parts) && has_price(t); i++)
-        n += !f->left || !text_lists(f->left, " ", parts[i]);
-    return n;
+    size_t open = race_left(&t->race, IN_JOB), control = open && !t->control_known,
+           price = f->price_done || !has_price(t) ? 0
+                   : f->less                      ? 1
+                                                  : COUNT(parts);
+    return 2 + open + control + price;
 }
 
 /* A price has nothing to leave out if no collective is large, and all settings of Open MPI in a job are algorithms of
  * all-reduce. */
-static void leave_what_cannot_act(struct first *f, const struct journals *j)
+static void leave_what_cannot_act(struct tune *t, const struct journals *j)
 {
-    struct tune *t = f->t;
     if (!j->large_B && has_price(t)) {
         AUTO_FREE char *bytes = tune_bytes_text(t->other_share, t->all_B);
         AUTO_FREE char *sent =
@@ -664,22 +749,21 @@ static void leave_what_cannot_act(struct first *f, const struct journals *j)
                       bytes);
         say("tune: no price: %s%s", PRICE_NOTHING, sent);
         leave_parts(t);
-        for (size_t i = 0; i < COUNT(parts); i++)
-            leave(f, parts[i]);
     }
     if (t->link != TUNE_MPI || j->reduced_B)
         return;
-    for (size_t i = 1; i < t->set.n; i++)
-        if (t->inside[i].is)
-            leave_untried(f, i);
+    for (size_t i = 1; i < t->race.set.n; i++)
+        if (t->race.v[i].inside) {
+            leave_untried(t, i);
+            t->race.v[i].untried = false; /* more time would not help */
+        }
     say("tune: no all-reduce repeats, so its algorithms are not compared");
 }
 
 /* Once the step is known: how long the price takes, and what has no time. */
-static void announce(struct first *f, struct launch *l)
+static void announce(struct first *f, const struct launched *r)
 {
     struct tune *t = f->t;
-    const struct launched *r = l->r;
     size_t arms, kept;
     double visit = (double)r->journals.visit_steps * r->step_s;
     double time = left_s(t) - fmin(reserve_s(t, r), left_s(t) / 2);
@@ -690,8 +774,8 @@ static void announce(struct first *f, struct launch *l)
     t->all_B *=
         t->line_s > 0 ? fmax(1, t->line_s / r->step_s) : 1; /* a visit may have periods of a step */
     say_step(f, r);
-    leave_what_cannot_act(f, &r->journals);
-    arms = count_open(t);
+    leave_what_cannot_act(t, &r->journals);
+    arms = race_left(&t->race, IN_JOB);
     if (arms && *r->journals.before)
         say("tune: the job calls %s before NCCL; it is called as always, but not where a copy of "
             "NCCL is visited",
@@ -701,21 +785,15 @@ static void announce(struct first *f, struct launch *l)
     double done = visit * (double)r->journals.visits.n, later = (BLOCKS_MIN - 1) * visit;
     double whole = BLOCKS_MIN * visit * (double)arms_in(f) - done;
     double spent = t->minutes * 60 - left_s(t), all = ceil((spent + whole + proof_s(r)) / 60);
-    if (whole > time && prices) {
-        leave(f, "half");
-        leave(f, "one");
-        whole -= later * 2;
-    }
-    for (size_t i = t->set.n; i-- > 1 && whole > time;)
-        if (is_open(t, i)) {
-            leave_untried(f, i);
+    f->less = whole > time;
+    whole -= f->less && prices ? later * 2 : 0;
+    for (size_t i = t->race.set.n; i-- > 1 && whole > time;)
+        if (t->race.v[i].in[IN_JOB]) {
+            leave_untried(t, i);
             whole -= later;
         }
-    kept = count_open(t);
-    if (!kept && arms) {
-        leave(f, "control");
-        whole -= later;
-    }
+    kept = race_left(&t->race, IN_JOB);
+    whole -= !kept && arms ? later : 0; /* the control */
     if (!kept && (prices || arms) && whole > left_s(t) && !t->o.keep) {
         f->code = fail(GS_FAILED,
                        "tune: %s about %s, which is more than the %s that are left: use --minutes "
@@ -731,8 +809,6 @@ static void announce(struct first *f, struct launch *l)
         say("tune: %zu of %zu settings can be compared in the time; all: --minutes %.0f; others: "
             "--only",
             kept, arms, all);
-    if (f->left)
-        launch_tell(l, "leave", f->left);
 }
 
 /* Short steps: once two blocks are over, since arms are not equally long, and blocks vary. Losers leave
@@ -757,16 +833,13 @@ static void make_room(struct first *f, const struct visits *all)
     struct tune *t = f->t;
     size_t blocks = blocks_of(all);
     double visit = (all->v[all->n - 1].at - all->v[0].at) / fmax(1, (double)all->n - 1);
-    if (f->price_done || f->hurried || !has_price(t) || !blocks || blocks >= BLOCKS_MIN ||
-        arms_in(f) <= 3 || visit * (double)(arms_in(f) * (BLOCKS_MIN - blocks)) < left_s(t))
+    if (f->price_done || !has_price(t) || !blocks || blocks >= BLOCKS_MIN || arms_in(f) <= 3 ||
+        visit * (double)(arms_in(f) * (BLOCKS_MIN - blocks)) < left_s(t))
         return;
-    f->hurried = true;
-    leave(f, "half");
-    leave(f, "one");
-    leave(f, "control");
-    for (size_t i = 1; i < t->set.n; i++)
-        if (is_open(t, i))
-            leave_untried(f, i);
+    f->less = true;
+    for (size_t i = 1; i < t->race.set.n; i++)
+        if (t->race.v[i].in[IN_JOB])
+            leave_untried(t, i);
     end_progress();
     say("tune: steps have become longer than at first, so only the price is taken in the time");
 }
@@ -791,67 +864,13 @@ static void judge_control(struct tune *t, const struct visits *all)
     say("tune: a copy of %s with nothing changed is %.1f%% %s in this job, so copies are not used",
         t->link == TUNE_MPI ? "a communicator" : "NCCL", 100 * fabs(expm1(e.value)),
         e.value > 0 ? "slower" : "faster");
-    for (size_t i = 1; i < t->set.n; i++)
-        if (t->inside[i].is) {
-            t->inside[i].out = true;
-            t->race.v[i].out = t->inside[i].fixed;
-        }
-}
-
-/* The name of its visits; the caller frees it. */
-static char *arm_of(const struct tune *t, size_t i)
-{
-    return t->inside[i].named ? xstrdup(t->set.v[i].label) : xstrfmt("s%zu", i);
-}
-
-/* Computes the effect of each setting inside the job. Returns the one with the shortest step; 0: none. */
-static size_t measure_inside(struct tune *t, const struct visits *all)
-{
-    size_t best = 0;
-    for (size_t i = 1; i < t->set.n; i++) {
-        AUTO_FREE char *arm = arm_of(t, i);
-        struct tune_inside *s = &t->inside[i];
-        if (!s->is)
-            continue;
-        s->effect = only_measures(t) && t->price_launches > 1 ? arm_over_launches(all, arm)
-                                                              : arm_difference(all, arm, NULL);
-        bool counts = is_open(t, i) && s->effect.launches >= BLOCKS_LEAVE;
-        if (counts && (!best || s->effect.value < t->inside[best].effect.value))
-            best = i;
-    }
-    return best;
+    by_launches(t);
 }
 
 /* No setting can gain `worth`. */
 static bool worthless(const struct tune *t)
 {
-    return !only_measures(t) && t->price.known && t->price.none.hi < t->worth;
-}
-
-/* Losers are out: those that cannot gain `worth`, and those that are longer than the best. True: the settings are decided,
- * since the best is shown to gain, and no rival can be shorter than it by `worth`. */
-static bool judge_settings(struct tune *t, const struct visits *all)
-{
-    size_t best = measure_inside(t, all), rivals = 0;
-    if (only_measures(t))
-        return blocks_of(all) >= BLOCKS_MIN;
-    AUTO_FREE char *best_arm = arm_of(t, best);
-    for (size_t i = 1; i < t->set.n; i++) {
-        struct tune_inside *s = &t->inside[i];
-        if (!is_open(t, i))
-            continue;
-        AUTO_FREE char *arm = arm_of(t, i);
-        if (s->effect.launches >= BLOCKS_LEAVE && best) {
-            struct effect d = arm_difference(all, arm, best_arm);
-            s->out = s->effect.lo > log1p(-t->worth) || (i != best && d.lo > 0);
-            rivals += !s->out && i != best && !(d.lo > log1p(-t->worth));
-        } else {
-            rivals++;
-        }
-    }
-    bool won = !rivals && best && t->inside[best].effect.hi < 0 &&
-               t->inside[best].effect.launches >= BLOCKS_MIN;
-    return !count_open(t) || won || blocks_of(all) >= BLOCKS_MOST;
+    return !only_measures(t) && t->price.known && t->price.none.hi < t->race.worth;
 }
 
 static void judge_dead(struct tune *t, const struct journals *j)
@@ -861,13 +880,15 @@ static void judge_dead(struct tune *t, const struct journals *j)
         if (!*j->arms[k].why ||
             (sscanf(j->arms[k].id, "s%zu", &i) != 1 && strcmp(j->arms[k].id, "control")))
             continue;
-        if (i && i < t->set.n && !t->inside[i].dead) {
-            t->inside[i].dead = true;
-            AUTO_FREE char *words = tune_setting_words(&t->set.v[i]);
+        if (i && i < t->race.set.n && !t->race.v[i].dead) {
+            struct race_entry *e = &t->race.v[i];
+            e->dead = true;
+            e->in[IN_JOB] = false;
+            AUTO_FREE char *words = tune_setting_words(&t->race.set.v[i]);
             end_progress();
             say("tune: %s: cannot be compared in the job: %s", words, j->arms[k].why);
-            if (strstr(j->arms[k].why, "memory") && !t->inside[i].fixed)
-                t->race.v[i].out = false; /* a launch of its own may have it */
+            if (strstr(j->arms[k].why, "memory") && !e->fixed)
+                e->in[IN_LAUNCHES] = true; /* a launch of its own may have it */
         }
     }
 }
@@ -875,7 +896,7 @@ static void judge_dead(struct tune *t, const struct journals *j)
 static void first_progress(const struct first *f, const struct visits *all)
 {
     struct tune *t = f->t;
-    size_t open = count_open(t);
+    size_t open = race_left(&t->race, IN_JOB);
     AUTO_TEXT struct text text = {0};
     text_addf(&text, "block %zu", blocks_of(all) + 1);
     if (open)
@@ -897,34 +918,53 @@ static void tell_price(struct first *f)
     say("tune: of this launch: %s", sentence);
 }
 
-/* The arms that are decided leave. */
-static void leave_out(struct first *f)
+/* The engine has numbers for them. */
+static void name_arms(const struct tune *t, struct visits *all)
 {
-    const struct tune *t = f->t;
-    for (size_t i = 0; i < COUNT(parts) && f->price_done && !only_measures(t); i++)
-        leave(f, parts[i]);
-    if (t->control_known)
-        leave(f, "control");
-    for (size_t i = 1; i < t->set.n; i++) {
-        AUTO_FREE char *id = xstrfmt("s%zu", i);
-        if (t->inside[i].is && t->inside[i].out)
-            leave(f, id);
+    for (size_t i = 0; i < all->n; i++) {
+        size_t k = 0;
+        if (sscanf(all->v[i].arm, "s%zu", &k) == 1 && k && k < t->race.set.n)
+            xstrset(&all->v[i].arm, t->race.set.v[k].label);
     }
+}
+
+/* True: they are decided. */
+static bool judge_settings(struct tune *t, const struct visits *all)
+{
+    if (only_measures(t))
+        race_measure(&t->race, IN_JOB, all);
+    return !only_measures(t) && race_judge(&t->race, IN_JOB, all);
+}
+
+/* It may still find one, so the job goes on. */
+static void tell_stepless(struct first *f, const struct journals *j)
+{
+    if (f->stepless_told || j->step || j->seen.calls < STEPLESS_CALLS || journals_only_send(j))
+        return;
+    f->stepless_told = true;
+    end_progress();
+    say("tune: no step is found yet: the sequence of %lld collectives of a rank has not repeated "
+        "so far. If the job has no steps that repeat, let it print lines such as 'step time: 12.3 "
+        "ms': settings are then compared in launches",
+        (long long)j->seen.calls);
 }
 
 static bool first_enough(void *ctx, struct launch *l)
 {
     struct first *f = ctx;
     struct tune *t = f->t;
-    const struct launched *r = l->r;
+    struct launched *r = l->r;
     const struct journals *j = &r->journals;
     double now = clock_now_s(), age = now - l->began;
+    name_arms(t, &r->journals.visits);
     if (!f->arms_told)
         give_arms(f, l);
     if (f->code || (j->captured && !j->visits.n))
         return true;
     if (hangs(l))
         return true;
+    if (!j->visits.n && f->made_at > 0 && now > f->made_at + UNSEEN_S)
+        tell_stepless(f, j);
     if (!j->visits.n) { /* by lines, only if no step can be found */
         bool alone = !j->files && j->alone && age > 3, over = j->ranks && j->over >= j->ranks;
         bool lines = r->n >= 6 && r->line_s > 0;
@@ -939,59 +979,26 @@ static bool first_enough(void *ctx, struct launch *l)
     if (!r->n)
         return left_s(t) <= 0;
     if (!f->told)
-        announce(f, l);
+        announce(f, r);
     if (f->code)
         return true;
     tell_time(f, &j->visits);
     judge_dead(t, j);
     price_from(&t->price, &j->visits);
     size_t blocks = blocks_of(&j->visits);
+    size_t most = only_measures(t) ? BLOCKS_MIN : BLOCKS_MOST;
     f->price_done =
-        !has_price(t) || (only_measures(t) ? blocks >= BLOCKS_MIN
-                                           : price_enough(&t->price) || blocks >= BLOCKS_MOST);
+        !has_price(t) || (!only_measures(t) && price_enough(&t->price)) || blocks >= most;
     tell_price(f);
-    size_t before = f->left ? strlen(f->left) : 0;
     make_room(f, &j->visits);
     judge_control(t, &j->visits);
-    f->settings_done = judge_settings(t, &j->visits);
-    leave_out(f);
-    if (f->left && strlen(f->left) != before)
-        launch_tell(l, "leave", f->left);
+    f->settings_done = judge_settings(t, &j->visits) || blocks >= most;
+    tell_left(f, l);
     first_progress(f, &j->visits);
     bool known = f->price_done || t->price.known || (!has_price(t) && blocks >= BLOCKS_MIN);
     double need = known ? reserve_s(t, r) : 0;
     return (f->price_done && f->settings_done) || worthless(t) ||
            (j->ranks && j->over >= j->ranks) || left_s(t) < need;
-}
-
-/* Recordings have the settings by their labels. */
-static void name_arms(struct tune *t, struct visits *all)
-{
-    for (size_t i = 0; i < all->n; i++) {
-        size_t k = 0;
-        if (sscanf(all->v[i].arm, "s%zu", &k) == 1 && k && k < t->set.n)
-            xstrset(&all->v[i].arm, t->set.v[k].label);
-    }
-    for (size_t k = 1; k < t->set.n; k++)
-        t->inside[k].named = true;
-}
-
-/* The best inside the job, or among those that cannot be told from it the one that changes least; 0: none gained. */
-static size_t inside_winner(struct tune *t, const struct visits *all)
-{
-    size_t best = t->trusted ? measure_inside(t, all) : 0, win = best;
-    if (!best || only_measures(t) || !(t->inside[best].effect.value < log1p(-t->worth)) ||
-        t->inside[best].effect.launches < BLOCKS_LEAVE)
-        return 0;
-    for (size_t i = 1; i < t->set.n; i++) {
-        if (i == best || !is_open(t, i))
-            continue;
-        struct effect d = arm_difference(all, t->set.v[i].label, t->set.v[best].label);
-        if (d.launches >= BLOCKS_LEAVE && d.lo < 0 && d.value < t->worth &&
-            t->set.v[i].weight < t->set.v[win].weight)
-            win = i;
-    }
-    return win;
 }
 
 static void take_facts(struct tune *t, const struct launched *r)
@@ -1021,7 +1028,6 @@ static int first_launch(struct tune *t, int number, bool *again, bool *open)
     *again = false;
     AUTO(launched_free) struct launched r = {0};
     struct first f = {.t = t};
-    const struct tune_setting as_is = {.label = (char *)TUNE_BASELINE};
     double budget = left_s(t);
     struct launch l = {.job = &t->job,
                        .visit_ms = VISIT_MS,
@@ -1031,6 +1037,7 @@ static int first_launch(struct tune *t, int number, bool *again, bool *open)
                        .enough = first_enough,
                        .ctx = &f};
     CHECK(open_log(t, t->race_dir, number));
+    look_at_load(t);
     progress(t, "first launch", "");
     int code = launch_run(&l, &as_is, &r);
     end_progress();
@@ -1050,10 +1057,7 @@ static int first_launch(struct tune *t, int number, bool *again, bool *open)
     bool named = (hang || *r.crash) && leave_hung(t, &r);
     *again = named && !t->price.known && number < FIRST_MOST && left_s(t) > 2 * r.begun_s + 10;
     if (*again) { /* its settings are made anew */
-        tune_settings_free(&t->set);
-        race_free(&t->race);
-        free(t->inside);
-        t->inside = NULL;
+        free_settings(t);
         return GS_OK;
     }
     if (r.kind && !hung)
@@ -1071,10 +1075,7 @@ static int first_launch(struct tune *t, int number, bool *again, bool *open)
     take_facts(t, &r);
     if (!r.by_calls) {
         t->line_s = r.line_s;
-        for (size_t i = 1; i < t->set.n; i++) {
-            t->inside[i].is = false;
-            t->race.v[i].out = t->inside[i].fixed;
-        }
+        by_launches(t);
         say("tune: a step takes %s (by the lines that it prints); the job communicates over %s",
             HUMAN_TIME(r.step_s), tune_link_words[t->link]);
         if (!t->captured && !t->o.no_price) {
@@ -1086,10 +1087,9 @@ static int first_launch(struct tune *t, int number, bool *again, bool *open)
     }
     name_arms(t, &r.journals.visits);
     t->priced = true;
-    *open = only_measures(t) ||
-            (r.ended && !*r.crash && !f.settings_done && count_open(t) && !worthless(t));
-    if (only_measures(t))
-        t->start_s = r.took_s;
+    *open = only_measures(t) || (r.ended && !*r.crash && !f.settings_done &&
+                                 race_left(&t->race, IN_JOB) && !worthless(t));
+    t->start_s = only_measures(t) ? r.took_s : t->start_s;
     bool others = false;
     for (size_t i = 0; i < r.journals.visits.n && !others; i++)
         others = strcmp(r.journals.visits.v[i].arm, TUNE_BASELINE) != 0;
@@ -1107,9 +1107,8 @@ static bool again_enough(void *ctx, struct launch *l)
     struct tune *t = ctx;
     const struct journals *j = &l->r->journals;
     judge_dead(t, j);
-    size_t most = only_measures(t) ? BLOCKS_MIN : BLOCKS_MOST;
-    return hangs(l) || blocks_of(&j->visits) >= most || (j->ranks && j->over >= j->ranks) ||
-           left_s(t) < least_proof_s(t);
+    return hangs(l) || blocks_of(&j->visits) >= (only_measures(t) ? BLOCKS_MIN : BLOCKS_MOST) ||
+           (j->ranks && j->over >= j->ranks) || left_s(t) < least_proof_s(t);
 }
 
 /* The job ended before its settings were decided. *open: another launch may decide them. */
@@ -1117,7 +1116,6 @@ static int first_again(struct tune *t, bool *open)
 {
     AUTO(launched_free) struct launched r = {0};
     AUTO_FREE char *arms = arms_text(t, has_price(t) ? 1 : 0);
-    const struct tune_setting as_is = {.label = (char *)TUNE_BASELINE};
     struct visits all = {0};
     struct launch l = {.job = &t->job,
                        .arms = arms,
@@ -1128,7 +1126,8 @@ static int first_again(struct tune *t, bool *open)
                        .ctx = t};
     *open = false;
     CHECK(open_log(t, t->race_dir, (int)t->price_launches + 1));
-    progress(t, "first launch, again", "");
+    AUTO_FREE char *stage = xstrfmt("first launch, again: launch %ld", t->price_launches + 1);
+    progress(t, stage, "");
     CHECK(launch_run(&l, &as_is, &r));
     t->stopped = t->stopped || r.stopped;
     size_t blocks = blocks_of(&r.journals.visits);
@@ -1140,9 +1139,7 @@ static int first_again(struct tune *t, bool *open)
     CHECK(record_visits(t, &r, true));
     CHECK(job_recording_visits(&all, t->price_dir));
     judge_control(t, &all);
-    *open = only_measures(t) || (!judge_settings(t, &all) && r.ended && !worthless(t));
-    if (only_measures(t))
-        measure_inside(t, &all);
+    *open = !judge_settings(t, &all) && (r.ended || only_measures(t)) && !worthless(t);
     visits_free(&all);
     return GS_OK;
 }
@@ -1151,14 +1148,14 @@ static int first_again(struct tune *t, bool *open)
 static int first_winner(struct tune *t)
 {
     struct visits all = {0};
-    if (!t->price_dir || t->stopped)
-        return GS_OK;
+    if (!t->price_dir || t->stopped || only_measures(t))
+        return write_state(t);
     CHECK(job_recording_visits(&all, t->price_dir));
-    t->winner = inside_winner(t, &all);
+    t->winner = race_winner(&t->race, IN_JOB, &all);
     visits_free(&all);
     if (t->winner) {
-        const struct effect *e = &t->inside[t->winner].effect;
-        AUTO_FREE char *words = tune_setting_words(&t->set.v[t->winner]);
+        const struct effect *e = &t->race.v[t->winner].effect;
+        AUTO_FREE char *words = tune_setting_words(&t->race.set.v[t->winner]);
         say("tune: of %s: %s%s: steps %.1f%% shorter [%.1f, %.1f]",
             t->price_launches > 1 ? "these launches" : "this launch",
             e->hi < 0 ? "" : "not shown, and the best is ", words, -100 * expm1(e->value),
@@ -1185,18 +1182,6 @@ static int first(struct tune *t)
 /* With communication and without. */
 #define PRICE_PAIRS 3
 
-static int price_start(struct tune *t, struct job_recording *b, bool none)
-{
-    AUTO(launched_free) struct launched r = {0};
-    AUTO_WORDS struct words part = {0};
-    AUTO_FREE char *what = xstrfmt("price, launch %d of %d", b->of.launch, PRICE_PAIRS);
-    if (none)
-        words_add(&part, LAUNCH_PART "=none");
-    struct tune_setting s = {.label = (char *)(none ? "none" : TUNE_BASELINE), .variables = part};
-    int code = start(t, what, &s, false, &r);
-    return code || r.stopped ? code : job_recording_put(b, &s, 0, &r);
-}
-
 /* Nothing can be switched in a CUDA graph after it was captured. */
 static int price_by_launches(struct tune *t)
 {
@@ -1210,13 +1195,12 @@ static int price_by_launches(struct tune *t)
     say("price: the job captured its collectives in a CUDA graph, so whole launches are compared; "
         "those without communication are thrown away: their results are worthless");
     int code = record_make_run(t->o.out, t->o.platform, JOB_TUNE, JOB_PRICE, &t->price_dir);
+    char *part[] = {(char *)LAUNCH_PART "=none"};
+    const struct tune_setting none = {.label = (char *)"none", .variables = {part, 1}};
+    const struct turn turns[] = {{&as_is, 0}, {&none, 0}, {&as_is, 0}};
     for (int i = 1; i <= PRICE_PAIRS && !code && !t->stopped; i++) {
-        struct job_recording b = recording_of(t, t->price_dir, i, JOB_PRICE);
-        code = begin_launch(t, &b);
-        for (int k = 0; k < 2 && !code && !interrupted(t); k++)
-            code = price_start(t, &b, (i + k) % 2);
-        int ended = job_recording_end(&b, !t->stopped);
-        code = code ? code : ended;
+        AUTO_FREE char *what = xstrfmt("price, launch %d of %d", i, PRICE_PAIRS);
+        code = run_turns(t, t->price_dir, i, JOB_PRICE, what, turns + i % 2, 2, until_end_s);
     }
     end_progress();
     TRY(code, manifest_write(t->price_dir));
@@ -1236,52 +1220,29 @@ static double race_left_s(const struct tune *t)
 /* Minutes that a round of these settings and the proof would take. */
 static double minutes_wanted(const struct tune *t, size_t settings)
 {
-    double starts = 2 * (double)(settings + 1) + (double)t->o.proofs.value * PROOF_STARTS;
+    double starts = 2 * (double)(settings + 1) + (double)t->race.proofs * PROOF_STARTS;
     return ceil((t->minutes * 60 - left_s(t) + starts * t->start_s) / 60);
 }
 
-static void take_result(struct tune *t, int round, size_t i, const struct launched *r)
+static int read_starts(struct tune *t)
 {
-    bool idle = !r->kind && t->set.v[i].torch.n && !*r->torch_changed;
-    bool heavy = t->base_memory_B > 0 && r->memory_B > (1 + t->memory) * t->base_memory_B;
-    AUTO_FREE char *words = name_of(&t->set.v[i]);
-    if (r->kind || heavy || idle) {
-        if (i)
-            race_failed(&t->race, i);
-        end_progress();
-        if (idle)
-            say("tune: %s: did not take effect", words);
-        else if (heavy && !r->kind)
-            say("tune: %s: not advised: it needs %.0f%% more memory", words,
-                100 * (r->memory_B / t->base_memory_B - 1));
-        else
-            say("tune: %s: %s: %s", words, r->kind, r->why);
-        return;
-    }
-    race_time(&t->race, round, i, r->step_s);
+    visits_free(&t->starts);
+    return job_recording_visits(&t->starts, t->race_dir);
 }
 
-static int race_one(struct tune *t, struct job_recording *b, size_t i)
+/* At random, with too little time without the rows at the end of the table. Settings that were measured in this round, before
+ * an interruption, are left out. */
+static int race_round(struct tune *t)
 {
-    AUTO(launched_free) struct launched r = {0};
-    AUTO_FREE char *what =
-        xstrfmt("launches, round %d, %zu settings left", t->round + 1, race_left(&t->race));
-    bool base = !i && takes_price(t);
-    CHECK(start(t, what, &t->set.v[i], base, &r));
-    if (r.stopped)
-        return GS_OK;
-    take_result(t, t->round, i, &r);
-    CHECK(job_recording_put(b, &t->set.v[i], 0, &r));
-    return base && !r.kind ? record_price(t, &r) : GS_OK;
-}
-
-/* At random. Settings that were measured in this round, before an interruption, are left out. */
-static size_t order_of(const struct tune *t, size_t *order)
-{
+    AUTO_FREE struct turn *turns = xcalloc(t->race.set.n, sizeof *turns);
+    AUTO_FREE size_t *order = xcalloc(t->race.set.n, sizeof *order);
+    AUTO_FREE char *what = xstrfmt("launches, round %d, %zu settings left", t->round + 1,
+                                   race_left(&t->race, IN_LAUNCHES));
     struct rng rng;
     size_t n = 0;
-    for (size_t i = 0; i < t->race.n; i++)
-        if ((i == 0 || !t->race.v[i].out) && isnan(t->race.v[i].log_s[t->round]))
+    for (size_t i = 0; i < t->race.set.n; i++)
+        if ((i == 0 || t->race.v[i].in[IN_LAUNCHES]) &&
+            !visit_of(&t->starts, t->round + 1, 0, t->race.set.v[i].label, 0))
             order[n++] = i;
     rng_stream(&rng, (uint64_t)t->o.seed.value, (uint64_t)t->round);
     rng_shuffle(&rng, order, n);
@@ -1290,78 +1251,75 @@ static size_t order_of(const struct tune *t, size_t *order)
             order[i] = order[n - 1 - i];
             order[n - 1 - i] = 0;
         }
-    return n;
+    for (size_t i = 0; i < n; i++)
+        turns[i].setting = &t->race.set.v[order[i]];
+    int code = run_turns(t, t->race_dir, t->round + 1, "race", what, turns, n, race_left_s);
+    TRY(code, read_starts(t));
+    return code;
 }
 
-/* With too little time, the rows at the end of the table are left out of the first round. */
-static int race_round(struct tune *t)
+/* There is no time for the settings after the first n. */
+static void cut_after(struct tune *t, size_t n)
 {
-    struct job_recording b = recording_of(t, t->race_dir, t->round + 1, "race");
-    AUTO_FREE size_t *order = xcalloc(t->race.n, sizeof *order);
-    size_t n = order_of(t, order);
-    bool whole = true;
-    int code = begin_launch(t, &b);
-    for (size_t k = 0; k < n && whole && !code; k++) {
-        whole = !interrupted(t) && race_left_s(t) > 0;
-        if (whole)
-            code = race_one(t, &b, order[k]);
+    for (size_t i = 1; i < t->race.set.n; i++) {
+        struct race_entry *e = &t->race.v[i];
+        if (!e->in[IN_LAUNCHES] || visits_have(&t->starts, t->race.set.v[i].label))
+            continue;
+        e->untried = !n;
+        e->in[IN_LAUNCHES] = n > 0;
+        n -= n > 0;
     }
-    int ended = job_recording_end(&b, whole);
-    return code ? code : ended;
 }
 
-/* Of the first round: what there is no time for. */
-static bool cut_to_time(struct tune *t)
+static void cut_to_time(struct tune *t)
 {
-    double fit = race_left_s(t) / fmax(t->start_s, 0.1) - 1;
-    size_t n = race_left(&t->race), kept = 0;
-    if (fit < 2 && fit < (double)n) {
+    double fit = fmax(0, race_left_s(t) / fmax(t->start_s, 0.1) - 1);
+    size_t n = race_left(&t->race, IN_LAUNCHES);
+    if (fit >= (double)n)
+        return;
+    cut_after(t, fit < 2 ? 0 : (size_t)fit);
+    if (fit < 2)
         say("tune: a launch takes %s, so there is no time for %zu setting%s that a running job "
-            "cannot change: "
-            "they take --minutes %.0f",
+            "cannot change: they take --minutes %.0f",
             HUMAN_TIME(t->start_s), n, n == 1 ? "" : "s", minutes_wanted(t, n));
-        return false;
-    }
-    for (size_t i = 1; i < t->race.n; i++)
-        if (!t->race.v[i].out && ++kept > (size_t)fit)
-            t->race.v[i].out = true;
-    if (race_left(&t->race) < n)
+    else
         say("tune: %zu of %zu settings that need launches of their own fit into %.3g minutes; all: "
-            "--minutes "
-            "%.0f; others: --only",
-            race_left(&t->race), n, t->minutes, minutes_wanted(t, n));
-    return true;
+            "--minutes %.0f; others: --only",
+            race_left(&t->race, IN_LAUNCHES), n, t->minutes, minutes_wanted(t, n));
 }
 
 static int run_race(struct tune *t)
 {
-    int code = GS_OK;
-    if (!race_left(&t->race) || (t->round == 0 && !cut_to_time(t))) {
-        t->raced = true;
-        return write_state(t);
-    }
-    if (t->winner && t->race.v[t->winner].out) /* it must win once more, against these */
-        t->race.v[t->winner].out = t->inside[t->winner].fixed;
-    while (!code && !t->stopped && t->round < RACE_ROUNDS) {
-        double need = t->start_s * (double)(race_left(&t->race) + 1);
-        if (t->round && (race_decided(&t->race) || race_left_s(t) < need))
+    CHECK(read_starts(t));
+    if (!t->starts.n && race_left(&t->race, IN_LAUNCHES))
+        cut_to_time(t);
+    if (race_left(&t->race, IN_LAUNCHES) && t->winner) /* it must win once more, against these */
+        t->race.v[t->winner].in[IN_LAUNCHES] = !t->race.v[t->winner].fixed;
+    int code = write_state(t);
+    bool decided = t->round ? race_judge(&t->race, IN_LAUNCHES, &t->starts)
+                            : !race_left(&t->race, IN_LAUNCHES);
+    while (!code && !decided && !t->stopped && t->round < ROUNDS_MOST) {
+        if (t->round &&
+            race_left_s(t) < t->start_s * (double)(race_left(&t->race, IN_LAUNCHES) + 1))
             break;
         code = race_round(t);
-        if (!code && isnan(t->race.v[0].log_s[t->round]) && !t->stopped) {
+        if (code || t->stopped)
+            break;
+        cut_after(t, 0);
+        const struct visit *base = visit_of(&t->starts, t->round + 1, 0, TUNE_BASELINE, 0);
+        if (!base || !base->most_ns) {
             say("tune: the job as it is %s in round %d of the launches",
-                race_left_s(t) > 0 ? "failed" : "was not measured in the time", t->round + 1);
+                base ? "failed" : "was not measured in the time", t->round + 1);
             break;
         }
-        race_judge(&t->race);
-        for (size_t i = 1; i < t->race.n && !t->stopped && !t->round; i++)
-            t->race.v[i].out = t->race.v[i].out || (!t->race.v[i].n && !t->race.v[i].failed);
-        t->round += !t->stopped;
-        TRY(code, write_state(t));
+        decided = race_judge(&t->race, IN_LAUNCHES, &t->starts);
+        t->round++;
+        code = write_state(t);
     }
     end_progress();
     if (t->stopped || code)
-        return code;
-    size_t won = race_winner(&t->race);
+        return code ? code : write_state(t);
+    size_t won = race_winner(&t->race, IN_LAUNCHES, &t->starts);
     t->winner = won ? won : t->winner;
     t->raced = true;
     return write_state(t);
@@ -1369,102 +1327,101 @@ static int run_race(struct tune *t)
 
 /* ---- the proof ---- */
 
-static int proof_one(struct tune *t, struct job_recording *b, size_t i, int copy, double *log_s)
+static const struct tune_setting *proof_setting(const struct tune *t, size_t k)
 {
-    AUTO(launched_free) struct launched r = {0};
-    AUTO_FREE char *what = xstrfmt("proof, launch %d of %zu", b->of.launch, t->proof_launches);
-    CHECK(start(t, what, &t->set.v[i], true, &r));
-    if (r.stopped)
-        return GS_OK;
-    *log_s = r.kind ? (double)NAN : log(r.step_s);
-    if (r.kind) {
-        AUTO_FREE char *name = name_of(&t->set.v[i]);
-        end_progress();
-        say("tune: %s: %s: %s: %s", what, name, r.kind, r.why);
-        if (!copy) /* without its second start of the job as it is, a launch counts with the first */
-            text_addf(&t->uncounted, "%slaunch %d: %s: %s", t->uncounted.len ? "; " : "",
-                      b->of.launch, name, r.kind);
-    }
-    CHECK(job_recording_put(b, &t->set.v[i], copy, &r));
-    return !i && !r.kind ? record_price(t, &r) : GS_OK;
+    return k == PROOF_STARTS - 1 ? &t->race.set.v[t->winner] : &as_is;
 }
 
-static int proof_launch(struct tune *t, int launch, double log_s[PROOF_STARTS])
+/* NULL: it was not started. */
+static const struct visit *proof_start(const struct tune *t, const struct visits *all, int launch,
+                                       size_t k)
 {
-    struct job_recording b = recording_of(t, t->proof_dir, launch, "proof");
+    return visit_of(all, launch, 0, proof_setting(t, k)->label, k == 1);
+}
+
+static double proof_left_s(const struct tune *t)
+{
+    return until_end_s(t) - 0.5 * t->start_s;
+}
+
+/* What was started before an interruption is left out. */
+static int proof_launch(struct tune *t, int launch, const struct visits *earlier)
+{
     struct rng rng;
-    if (!isnan(log_s[PROOF_BASE] + log_s[PROOF_AGAIN] + log_s[PROOF_WINNER]))
-        return GS_OK; /* before an interruption */
-    size_t order[PROOF_STARTS] = {PROOF_BASE, PROOF_AGAIN, PROOF_WINNER};
+    size_t order[PROOF_STARTS] = {0, 1, 2}, n = 0;
+    struct turn turns[PROOF_STARTS];
     rng_stream(&rng, (uint64_t)t->o.seed.value + 1, (uint64_t)launch);
     rng_shuffle(&rng, order, PROOF_STARTS);
-    bool whole = true;
-    int code = begin_launch(t, &b);
-    for (size_t k = 0; k < PROOF_STARTS && whole && !code; k++) {
-        whole = !interrupted(t) && until_end_s(t) > 0.5 * t->start_s;
-        if (whole && isnan(log_s[order[k]]))
-            code = proof_one(t, &b, order[k] == PROOF_WINNER ? t->winner : 0,
-                             order[k] == PROOF_AGAIN, &log_s[order[k]]);
-    }
-    int ended = job_recording_end(&b, whole && !t->stopped);
-    return code ? code : ended;
+    for (size_t i = 0; i < PROOF_STARTS; i++)
+        if (!proof_start(t, earlier, launch, order[i]))
+            turns[n++] = (struct turn){proof_setting(t, order[i]), order[i] == 1};
+    AUTO_FREE char *what = xstrfmt("proof, launch %d of %ld", launch, t->race.proofs);
+    return n ? run_turns(t, t->proof_dir, launch, "proof", what, turns, n, proof_left_s) : GS_OK;
 }
 
-struct earlier {
-    double (*log_s)[PROOF_STARTS];
-    size_t n;
-};
-
-static void take_earlier_proof(void *ctx, int launch, const char *label, int copy, double step_s)
+/* Launches that do not count, and why. A launch without its second start of the job as it is counts with the first. */
+static char *proof_uncounted(const struct tune *t, const struct visits *all)
 {
-    struct earlier *e = ctx;
-    size_t place = strcmp(label, TUNE_BASELINE) ? PROOF_WINNER : (size_t)copy;
-    if (launch >= 1 && (size_t)launch <= e->n && place < PROOF_STARTS && step_s > 0)
-        e->log_s[launch - 1][place] = log(step_s);
+    struct text text = {0};
+    int begun = 0;
+    for (int launch = 1; launch <= t->race.proofs; launch++) {
+        const struct visit *base = proof_start(t, all, launch, 0),
+                           *last = proof_start(t, all, launch, PROOF_STARTS - 1);
+        AUTO_FREE char *name = name_of(base && !base->most_ns ? &as_is : proof_setting(t, 2));
+        begun = base || last ? launch : begun;
+        if ((base && !base->most_ns) || (last && !last->most_ns))
+            text_addf(&text, "%slaunch %d: %s failed", text.len ? "; " : "", launch, name);
+        else if ((base || last) && !(base && last))
+            text_addf(&text, "%slaunch %d: the time was over", text.len ? "; " : "", launch);
+    }
+    if (begun < t->race.proofs)
+        text_addf(&text, "%s%ld not begun, since the time was over", text.len ? "; " : "",
+                  t->race.proofs - begun);
+    return text.s;
 }
 
 static int judge_proof(struct tune *t)
 {
     struct comparison c = {0};
+    struct visits all = {0};
     int code = compare_within_run(&c, t->proof_dir, NULL);
+    TRY(code, job_recording_visits(&all, t->proof_dir));
     t->proof = (struct effect){.value = NAN, .lo = NAN, .hi = NAN};
     if (!code && c.n)
         comparison_solve(&c, 1);
+    AUTO_FREE char *uncounted = proof_uncounted(t, &all);
+    const char *note = NULL; /* about launches of other kinds, or of too few blocks */
     for (size_t i = 0; i < c.n && !code; i++) /* one, unless the launches are of several kinds */
         if (c.v[i].effect.launches > t->proof.launches) {
             t->proof = c.v[i].effect;
             t->floor = c.v[i].floor;
-            t->proven = race_proven(&t->proof, c.v[i].floor, t->worth);
-            if (c.v[i].note) /* launches of other kinds, or of too few blocks */
-                text_addf(&t->uncounted, "%s%s", t->uncounted.len ? "; " : "", c.v[i].note);
+            t->proven = race_proven(&t->proof, c.v[i].floor, t->race.worth);
+            note = c.v[i].note;
         }
+    free(t->uncounted);
+    t->uncounted = uncounted && note   ? xstrfmt("%s; %s", uncounted, note)
+                   : uncounted || note ? xstrdup(note ? note : uncounted)
+                                       : NULL;
+    visits_free(&all);
     comparison_free(&c);
     return code;
 }
 
 static int run_proof(struct tune *t)
 {
-    size_t most = (size_t)t->o.proofs.value, i;
-    t->proof_launches = most;
-    AUTO_FREE double(*log_s)[PROOF_STARTS] = xcalloc(most, sizeof *log_s);
+    struct visits earlier = {0};
     int code = GS_OK;
-    for (i = 0; i < most; i++)
-        log_s[i][0] = log_s[i][1] = log_s[i][2] = (double)NAN;
-    struct earlier e = {log_s, most};
     if (!t->proof_dir)
         code = record_make_run(t->o.out, t->o.platform, JOB_TUNE, "proof", &t->proof_dir);
     else
-        code = job_recording_read(t->proof_dir, take_earlier_proof, &e);
+        code = job_recording_visits(&earlier, t->proof_dir);
     TRY(code, write_state(t));
-    for (i = 0; i < t->proof_launches && !code && !t->stopped; i++) {
-        if (until_end_s(t) < (i < 2 ? 0.5 : 1) * proof_launch_s(t))
-            break;
-        code = proof_launch(t, (int)i + 1, log_s[i]);
-    }
+    for (int i = 1; i <= t->race.proofs && !code && !t->stopped; i++)
+        if (proof_start(t, &earlier, i, 0) ||
+            until_end_s(t) > (i < 3 ? 0.5 : 1) * proof_launch_s(t))
+            code = proof_launch(t, i, &earlier);
     end_progress();
-    if (i < t->proof_launches && !t->stopped && !code)
-        text_addf(&t->uncounted, "%s%zu not begun, since the time was over",
-                  t->uncounted.len ? "; " : "", t->proof_launches - i);
+    visits_free(&earlier);
     if (!t->stopped) {
         TRY(code, manifest_write(t->proof_dir));
         TRY(code, judge_proof(t));
@@ -1475,7 +1432,6 @@ static int run_proof(struct tune *t)
 /* Without a winner: launches of the job as it is, so that the price does not rest on one. */
 static int price_again(struct tune *t)
 {
-    const struct tune_setting as_is = {.label = (char *)TUNE_BASELINE};
     int code = GS_OK, failed = 0;
     while (!code && takes_price(t) && t->price_launches < PROOF_LEAST + 1 && !interrupted(t) &&
            left_s(t) > t->start_s) {
@@ -1500,46 +1456,75 @@ static int price_again(struct tune *t)
 
 /* ---- the answer ---- */
 
-static size_t count_tried(struct tune *t)
+static size_t count_tried(const struct tune *t)
 {
-    t->tried = 0;
-    for (size_t i = 1; i < t->set.n; i++)
-        t->tried += t->race.v[i].n || t->race.v[i].failed ||
-                    (t->inside[i].is && !t->inside[i].untried && t->inside[i].effect.launches > 0);
-    return t->tried;
+    size_t tried = 0;
+    for (size_t i = 1; i < t->race.set.n; i++)
+        tried += t->race.v[i].failed || (!t->race.v[i].untried && t->race.v[i].effect.launches > 0);
+    return tried;
 }
 
-/* The best that is left open; 0: none looked shorter. */
-static size_t best_open(const struct tune *t)
+/* The step of the job as it is, over all launches. */
+static double baseline_s(const struct tune *t)
 {
-    size_t best = race_best_open(&t->race);
-    for (size_t i = 1; i < t->set.n && !best; i++)
-        if (t->inside[i].is && t->inside[i].effect.launches >= BLOCKS_LEAVE &&
-            t->inside[i].effect.value < 0 && t->inside[i].effect.lo < log1p(-t->worth))
-            best = i;
-    return best;
+    const char *const dirs[] = {t->race_dir, t->proof_dir};
+    double sum = 0, n = 0;
+    if (t->price.known)
+        return t->price.step_s;
+    for (size_t k = 0; k < COUNT(dirs); k++) {
+        struct visits all = {0};
+        if (dirs[k])
+            job_recording_visits(&all, dirs[k]);
+        for (size_t i = 0; i < all.n; i++)
+            if (!strcmp(all.v[i].arm, TUNE_BASELINE) && all.v[i].most_ns) {
+                sum += log(visit_step_s(&all.v[i]));
+                n++;
+            }
+        visits_free(&all);
+    }
+    return n > 0 ? exp(sum / n) : t->line_s > 0 ? t->line_s : t->job.step_s;
 }
 
-static int seal(const struct tune *t)
+/* "price RUN, settings RUN, proof RUN". The caller frees it. */
+static char *runs_text(const struct tune *t)
 {
-    const struct tune_result result = {.platform = t->o.platform,
-                                       .ranks = t->ranks,
-                                       .nodes = t->nodes,
-                                       .set = &t->set,
-                                       .race = &t->race,
-                                       .inside = t->inside,
-                                       .price = &t->price,
-                                       .step_s = t->line_s > 0 ? t->line_s : t->job.step_s,
-                                       .winner = t->winner,
-                                       .proof = t->proven ? &t->proof : NULL};
-    int code = GS_OK;
-    if (!tune_plot(t->race_dir, &result))
-        code = fail_file(t->race_dir, "written to", errno);
-    TRY(code, tune_bars(t->race_dir));
-    TRY(code, manifest_write(t->race_dir));
-    say("tune: recordings: %s%s%s%s%s", t->price_dir ? t->price_dir : "", t->price_dir ? ", " : "",
-        t->race_dir, t->proof_dir ? ", " : "", t->proof_dir ? t->proof_dir : "");
-    return code;
+    return xstrfmt("%s%s%s%s%s%s", t->price_dir ? "price " : "", t->price_dir ? t->price_dir : "",
+                   t->price_dir ? ", settings " : "settings ", t->race_dir,
+                   t->proof_dir ? ", proof " : "", t->proof_dir ? t->proof_dir : "");
+}
+
+static struct tune_result result_of(const struct tune *t)
+{
+    return (struct tune_result){.race = &t->race,
+                                .price = &t->price,
+                                .step_s = baseline_s(t),
+                                .winner = t->winner,
+                                .proof = t->proof_dir ? &t->proof : NULL,
+                                .proven = t->proven};
+}
+
+static void say_answer(const struct tune *t)
+{
+    if (t->load > 0)
+        say("tune: other programs were busy on this host: a load average of %.1f on %ld processors",
+            t->load, sysconf(_SC_NPROCESSORS_ONLN));
+    if (t->price_dir && (has_price(t) || t->price.known))
+        tune_say_price(&t->price, t->other_share, t->all_B);
+    if (only_measures(t))
+        printf("Settings in the running job, in %ld launch%s; none was to be proven.\n",
+               t->price_launches, t->price_launches == 1 ? "" : "es");
+    else if (tune_say_worthless(&t->price, t->race.worth))
+        ;
+    else if (t->winner && t->race.v[t->winner].fixed)
+        tune_say_inside(&t->race.set.v[t->winner], &t->race.v[t->winner].effect);
+    else if (t->winner && t->proven)
+        tune_say_proven(&t->race.set.v[t->winner], &t->proof, t->uncounted, &t->price,
+                        !strcmp(t->o.emit, "pytorch"));
+    else
+        tune_say_nothing(&t->race, count_tried(t), t->winner ? t->winner : race_best_open(&t->race),
+                         t->winner ? &t->proof : NULL, t->floor, t->uncounted);
+    const struct tune_result r = result_of(t);
+    tune_bars(&r);
 }
 
 static int answer(struct tune *t)
@@ -1549,25 +1534,12 @@ static int answer(struct tune *t)
             SHELL_WORD(t->race_dir));
         return GS_FAILED;
     }
-    if (t->price_dir && (has_price(t) || t->price.known)) {
-        tune_say_price(&t->price, t->other_share, t->all_B);
-        if (!only_measures(t) && tune_say_worthless(&t->price, t->worth))
-            return seal(t);
-    }
-    count_tried(t);
-    if (only_measures(t))
-        printf("Settings in the running job, in %ld launch%s; none was to be proven.\n",
-               t->price_launches, t->price_launches == 1 ? "" : "es");
-    else if (t->winner && t->inside[t->winner].fixed)
-        tune_say_inside(&t->set.v[t->winner], &t->inside[t->winner].effect);
-    else if (t->winner && t->proven)
-        tune_say_proven(&t->set.v[t->winner], &t->proof, t->uncounted.s, &t->price,
-                        !strcmp(t->o.emit, "pytorch"));
-    else
-        tune_say_nothing(&t->set, t->tried, t->worth, t->winner ? t->winner : best_open(t),
-                         t->winner ? &t->proof : NULL, t->floor, t->uncounted.s);
+    say_answer(t);
     say("tune: took %s", HUMAN_TIME(t->spent_s + clock_now_s() - t->began));
-    return seal(t);
+    int code = manifest_write(t->race_dir);
+    AUTO_FREE char *runs = runs_text(t);
+    say("tune: recordings: %s", runs);
+    return code;
 }
 
 static int stages(struct tune *t)
@@ -1580,7 +1552,7 @@ static int stages(struct tune *t)
         CHECK(price_by_launches(t));
     if (!t->stopped && !t->raced && !worthless(t) && !only_measures(t))
         CHECK(run_race(t));
-    bool proves = t->winner && !t->inside[t->winner].fixed && !worthless(t);
+    bool proves = t->winner && !t->race.v[t->winner].fixed && !worthless(t);
     if (!t->stopped && proves)
         CHECK(run_proof(t));
     else if (!t->stopped && !only_measures(t))
@@ -1618,7 +1590,8 @@ static int read_options(struct tune *t)
         return fail(GS_USAGE,
                     "tune: --minutes '%s': must be a number above 0, at most 10000, e.g. 1.5",
                     o->minutes);
-    if (!read_share(o->worth, &t->worth))
+    t->race.proofs = o->proofs.value;
+    if (!read_share(o->worth, &t->race.worth))
         return fail(GS_USAGE, "tune: --worth '%s': must be a share of the step, e.g. 1%%",
                     o->worth);
     if (!read_share(o->memory, &t->memory))
@@ -1659,12 +1632,11 @@ static void release(struct tune *t)
     free(t->race_dir);
     free(t->proof_dir);
     free(t->price_dir);
-    free(t->inside);
     free(t->shown);
-    text_free(&t->uncounted);
+    free(t->uncounted);
     words_free(&t->inside_names);
-    tune_settings_free(&t->set);
-    race_free(&t->race);
+    visits_free(&t->starts);
+    free_settings(t);
 }
 
 /* ---- a real job, which goes on with the best setting ---- */
@@ -1698,8 +1670,8 @@ static bool keep_enough(void *ctx, struct launch *l)
     size_t i = 0;
     if (!first_enough(&k->first, l))
         return false;
-    if (sscanf(turn, "s%zu", &i) == 1 && i < t->set.n)
-        turn = t->set.v[i].label;
+    if (sscanf(turn, "s%zu", &i) == 1 && i < t->race.set.n)
+        turn = t->race.set.v[i].label;
     if (r->kind && strcmp(r->kind, "hang"))
         say("tune: nothing more can be compared: %s", r->why);
     else if (r->kind)
@@ -1707,10 +1679,8 @@ static bool keep_enough(void *ctx, struct launch *l)
             "computed since its last checkpoint is lost%s%s%s",
             turn, strcmp(t->o.keep, "yes") ? ", at most " : "",
             strcmp(t->o.keep, "yes") ? t->o.keep : "", strcmp(t->o.keep, "yes") ? " minutes" : "");
-    k->kept = r->kind || !r->journals.visits.n || !t->trusted
-                  ? 0
-                  : measure_inside(t, &r->journals.visits);
-    if (k->kept && !(t->inside[k->kept].effect.hi < log1p(-t->worth)))
+    k->kept = r->kind ? 0 : race_measure(&t->race, IN_JOB, &r->journals.visits);
+    if (k->kept && !(t->race.v[k->kept].effect.hi < log1p(-t->race.worth)))
         k->kept = 0; /* no launch proves it, so the whole interval must be a gain of interest */
     k->at_s = clock_now_s();
     k->lost_s = lost_s(&r->journals, r->step_s);
@@ -1719,8 +1689,8 @@ static bool keep_enough(void *ctx, struct launch *l)
     AUTO_FREE char *cost = k->lost_s > 0 ? xstrfmt("comparing took %s", HUMAN_TIME(k->lost_s))
                                          : xstrdup("comparing took no time");
     if (k->kept) {
-        const struct effect *e = &t->inside[k->kept].effect;
-        AUTO_FREE char *words = tune_setting_words(&t->set.v[k->kept]);
+        const struct effect *e = &t->race.v[k->kept].effect;
+        AUTO_FREE char *words = tune_setting_words(&t->race.set.v[k->kept]);
         say("tune: %s: steps %.1f%% shorter [%.1f, %.1f] in %d blocks of this job, which now goes "
             "on "
             "with it; %s",
@@ -1729,7 +1699,7 @@ static bool keep_enough(void *ctx, struct launch *l)
     } else if (r->journals.visits.n && !r->kind)
         say("tune: no setting of %zu makes the step shorter by more than %.3g%% for certain; the "
             "job goes on as it was; %s",
-            count_tried(t), 100 * t->worth, cost);
+            count_tried(t), 100 * t->race.worth, cost);
     else if (!r->kind) {
         AUTO_FREE char *why = journals_why(&r->journals);
         say("tune: nothing can be compared in this job: %s", why);
@@ -1755,7 +1725,6 @@ static int keep(struct tune *t)
 {
     AUTO(launched_free) struct launched r = {0};
     struct keeping k = {.first = {.t = t}};
-    const struct tune_setting as_is = {.label = (char *)TUNE_BASELINE};
     t->o.no_price = t->trusted = job_has_terminal = true;
     CHECK(prepare(t));
     if (!t->job.object)
@@ -1774,7 +1743,7 @@ static int keep(struct tune *t)
     AUTO_FREE char *why = code || r.journals.visits.n ? NULL : journals_why(&r.journals);
     if (!code && k.kept)
         say("tune: the job ended %s after it went on with %s", HUMAN_TIME(clock_now_s() - k.at_s),
-            t->set.v[k.kept].label);
+            t->race.set.v[k.kept].label);
     else if (!code && !(k.at_s > 0))
         say("tune: the job ended before %s%s", why ? "a step was seen: " : "a setting was chosen",
             why ? why : "");
@@ -1782,32 +1751,6 @@ static int keep(struct tune *t)
     free(k.first.left);
     release(t);
     return code;
-}
-
-/* What a dry run says of variables that no launch changes. */
-static void say_what_stays(char **command)
-{
-    static const char *const prefixes[] = {"NCCL_", "OMPI_MCA_", "UCX_", "FI_"};
-    AUTO_WORDS struct words names = {0};
-    for (char **word = command; *word; word++)
-        for (const char *at = *word; *at;) {
-            size_t n = 0;
-            while (isalnum((unsigned char)at[n]) || at[n] == '_')
-                n++;
-            for (size_t i = 0; i < COUNT(prefixes) && at[n] == '='; i++)
-                if (!strncmp(at, prefixes[i], strlen(prefixes[i]))) {
-                    AUTO_FREE char *name = xstrfmt("%.*s", (int)n, at);
-                    words_add_once(&names, name);
-                }
-            at += n ? n : 1;
-        }
-    for (size_t i = 0; i < names.n; i++)
-        printf(
-            "The command sets %s itself: a setting of it is tried inside the running job, or not "
-            "at all.\n",
-            names.v[i]);
-    if (tune_nvls_is_off())
-        printf("NCCL_NVLS_ENABLE=0 is set and stays: tune does not switch NVLS on.\n");
 }
 
 int tune_job(const struct tune_options *o, char **command)
@@ -1826,7 +1769,8 @@ int tune_job(const struct tune_options *o, char **command)
                                      0};
     CHECK(tune_say_settings(&all, o->dry_run));
     if (o->dry_run) {
-        say_what_stays(command);
+        if (tune_nvls_is_off())
+            puts("NCCL_NVLS_ENABLE=0 is set and stays: tune does not switch NVLS on.");
         printf("Of these, tune tries the ones for the link of the job.\n"
                "It takes at most %.3g minutes: the first launch, which takes the price and "
                "compares settings, "
@@ -1853,74 +1797,43 @@ bool tune_is_run(const char *dir)
     return !access(path, F_OK);
 }
 
-static void take_earlier_race(void *ctx, int launch, const char *label, int copy, double step_s)
+/* What was measured is in the recordings. */
+static int restore(struct tune *t, const json_t *state)
 {
-    struct tune *t = ctx;
-    size_t i = tune_settings_find(&t->set, label);
-    (void)copy;
-    if (i >= t->race.n || launch > RACE_ROUNDS)
-        return;
-    t->race.v[i].out = false;
-    if (!(step_s > 0) && i)
-        race_failed(&t->race, i);
-    else if (step_s > 0)
-        race_time(&t->race, launch - 1, i, step_s);
-    t->round = launch - 1 > t->round ? launch - 1 : t->round;
-}
-
-/* The last round may be whole. */
-static void restore_race(struct tune *t)
-{
-    bool whole = !isnan(t->race.v[0].log_s[t->round]);
-    if (!isnan(t->race.v[0].log_s[0]))
-        race_judge(&t->race);
-    for (size_t i = 1; i < t->race.n; i++) {
-        if (t->round > 0)
-            t->race.v[i].out = t->race.v[i].out || (!t->race.v[i].n && !t->race.v[i].failed);
-        whole = whole && (t->race.v[i].out || !isnan(t->race.v[i].log_s[t->round]));
-    }
-    t->round += whole;
-}
-
-/* What was measured inside the job is in the recording of the price. */
-static int restore_inside(struct tune *t)
-{
+    const json_t *settings = json_object_get(state, "settings");
     struct visits all = {0};
-    t->inside = xcalloc(t->set.n + 1, sizeof *t->inside);
+    if (t->price_dir && price_read(&t->price, t->price_dir))
+        return GS_FAILED;
+    if (!json_array_size(settings))
+        return GS_OK;
+    t->race.v = xcalloc(json_array_size(settings) + 1, sizeof *t->race.v);
+    tune_settings_add(&t->race.set, "", "");
+    for (size_t i = 0; i < json_array_size(settings); i++) {
+        const json_t *of = json_array_get(json_object_get(state, "changes"), i);
+        const json_t *word = json_array_get(json_object_get(state, "flags"), i);
+        tune_settings_add(&t->race.set, json_string_value(json_array_get(settings, i)),
+                          of ? json_string_value(of) : "");
+        flags_read(&t->race.v[i + 1], json_string_value(word));
+    }
     if (t->price_dir && t->job.calls)
         CHECK(job_recording_visits(&all, t->price_dir));
-    for (size_t i = 1; i < t->set.n; i++) {
-        t->inside[i].named = true;
-        t->inside[i].is = visits_have(&all, t->set.v[i].label) ||
-                          (t->job.calls && tune_setting_in_job(&t->set.v[i], t->link));
-        t->race.v[i].out = t->inside[i].is;
-    }
-    measure_inside(t, &all);
+    race_measure(&t->race, IN_JOB, &all);
     visits_free(&all);
+    CHECK(read_starts(t));
+    race_measure(&t->race, IN_LAUNCHES, &t->starts);
     return GS_OK;
 }
 
-static int restore(struct tune *t, const json_t *state)
+static int load(struct tune *t, json_t **state, const char *dir)
 {
-    json_t *setting;
-    size_t i;
-    if (t->price_dir && price_read(&t->price, t->price_dir))
-        return GS_FAILED;
-    if (!json_array_size(json_object_get(state, "settings")))
-        return GS_OK;
-    tune_settings_add(&t->set, "", "");
-    json_array_foreach(json_object_get(state, "settings"), i, setting)
-    {
-        const json_t *of = json_array_get(json_object_get(state, "changes"), i);
-        tune_settings_add(&t->set, json_string_value(setting), of ? json_string_value(of) : "");
-    }
-    race_begin(&t->race, t->worth, (int)t->o.proofs.value);
-    for (i = 1; i < t->set.n; i++)
-        race_enter(&t->race, t->set.v[i].weight);
-    CHECK(restore_inside(t));
-    int code = job_recording_read(t->race_dir, take_earlier_race, t);
-    restore_race(t);
-    return code;
+    AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, dir);
+    *t = (struct tune){.job.log = -1, .interrupts.fd = -1};
+    CHECK(tune_state_read(state, path, members, COUNT(members)));
+    t->race_dir = realpath(dir, NULL);
+    for (size_t i = 0; i < COUNT(members); i++)
+        member_read(t, &members[i], *state);
+    t->o.out = job_recording_root(dir, t->o.platform); /* lives as long as the process */
+    return t->o.out ? restore(t, *state) : GS_USAGE;
 }
 
 int tune_resume(const char *dir, bool commands)
@@ -1928,13 +1841,8 @@ int tune_resume(const char *dir, bool commands)
     AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, dir);
     AUTO_JSON json_t *state = NULL;
     AUTO_FREE char **command = NULL;
-    CHECK(tune_state_read(&state, path, members, COUNT(members)));
-    struct tune t = {.race_dir = realpath(dir, NULL), .job.log = -1, .interrupts.fd = -1};
-    for (size_t i = 0; i < COUNT(members); i++)
-        member_read(&t, &members[i], state);
-    AUTO_FREE char *out = job_recording_root(dir, t.o.platform);
-    t.o.out = out;
-    int code = out ? restore(&t, state) : GS_USAGE;
+    struct tune t;
+    int code = load(&t, &state, dir);
     /* The lock first: another process may just be between a change of the state and its mark. */
     TRY(code, begun_lock(t.race_dir));
     TRY(code, begun_may_command(dir, path, "it holds a command", commands));
@@ -1946,4 +1854,62 @@ int tune_resume(const char *dir, bool commands)
     for (char **w = command; w && *w; w++)
         free(*w);
     return code;
+}
+
+/* ---- again what it printed ---- */
+
+static int load_finished(struct tune *t, const char *dir)
+{
+    AUTO_JSON json_t *state = NULL;
+    int code = load(t, &state, dir);
+    TRY(code, t->proof_dir ? judge_proof(t) : GS_OK);
+    if (code)
+        release(t);
+    return code;
+}
+
+static int print_run(const char *dir, struct words *runs)
+{
+    struct tune t;
+    CHECK(load_finished(&t, dir));
+    const char *const dirs[] = {t.price_dir, t.race_dir, t.proof_dir};
+    AUTO_FREE char *text = runs_text(&t);
+    if (t.race.set.n) {
+        say_answer(&t);
+        screen_say(text);
+    }
+    for (size_t i = 0; i < COUNT(dirs) && t.race.set.n; i++)
+        if (dirs[i])
+            words_add(runs, path_name(dirs[i]));
+    release(&t);
+    return GS_OK;
+}
+
+int tune_draw(const char *dir, const char *file)
+{
+    struct tune t;
+    if (!tune_is_run(dir))
+        return fail(GS_USAGE, "show --svg: %s has no " TUNE_STATE ": it is not the run of a tune",
+                    dir);
+    CHECK(load_finished(&t, dir));
+    const struct tune_result r = result_of(&t);
+    int code = tune_svg(&r, file);
+    release(&t);
+    return code;
+}
+
+int tune_print(const char *path, struct words *runs)
+{
+    AUTO_WORDS struct words names = {0};
+    AUTO_FREE char *below = xstrfmt("%s/" JOB_TUNE, path);
+    if (tune_is_run(path))
+        return print_run(path, runs);
+    files_list(below, "*-tune-*", &names);
+    words_sort(&names);
+    for (size_t i = 0; i < names.n; i++) {
+        AUTO_FREE char *dir = xstrfmt("%s/%s", below, names.v[i]);
+        if (tune_is_run(dir))
+            CHECK(print_run(dir, runs));
+    }
+    return GS_OK;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/cli.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 
@@ -25,3 +26,8 @@ int tune_job(const struct tune_options *o, char **command);
 /* Goes on with a run that was interrupted. commands: the user has read the command of the run. */
 int tune_resume(const char *dir, bool commands);
 bool tune_is_run(const char *dir);
+/* What tune printed of a run of it, or of each below the folder of a platform, and where the numbers are recorded. Adds
+ * the names of these recordings. */
+int tune_print(const char *path, struct words *runs);
+/* Writes its bars as SVG. */
+int tune_draw(const char *dir, const char *file);

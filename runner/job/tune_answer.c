@@ -7,6 +7,7 @@
 #include "base/term.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "job/job_recording.h"
 
 #include <errno.h>
 #include <math.h>
@@ -158,15 +159,19 @@ void tune_say_inside(const struct tune_setting *s, const struct effect *e)
     screen_say(line);
 }
 
-void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth, size_t best,
-                      const struct effect *e, double floor, const char *uncounted)
+void tune_say_nothing(const struct race *r, size_t tried, size_t best, const struct effect *e,
+                      double floor, const char *uncounted)
 {
+    const struct tune_settings *s = &r->set;
     AUTO_TEXT struct text t = {0};
+    size_t untried = 0;
+    for (size_t i = 1; i < s->n; i++)
+        untried += r->v[i].untried;
     best = tried ? best : 0;
     AUTO_FREE char *words = best ? tune_setting_words(&s->v[best]) : NULL;
     if (tried)
         text_addf(&t, "No setting of %zu was shown to shorten the step by %.3g%%", tried,
-                  100 * worth);
+                  100 * r->worth);
     else
         text_addf(&t, "No setting was tried: %s",
                   s->n > 1 ? "the time was too short; use more --minutes"
@@ -190,25 +195,58 @@ void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth,
     if (best && e && uncounted)
         text_addf(&t, " (not counted: %s)", uncounted);
     text_add(&t, ".");
+    if (tried && untried)
+        text_addf(&t, " For %zu more there was no time.", untried);
     screen_say(t.s);
 }
 
-/* ---- the figure ----
- *
- * setting.plot has a row for each setting: the step in seconds, its interval, and whether it was proven. */
+int tune_say_visits(const char *dir)
+{
+    static const char *const others[] = {TUNE_BASELINE, "control", "none", "half", "one"};
+    struct visits all;
+    AUTO_WORDS struct words arms = {0}, cells = {0};
+    CHECK(job_recording_visits(&all, dir));
+    for (size_t i = 0; i < COUNT(others); i++)
+        words_add(&arms, others[i]);
+    words_add(&cells, "setting, inside a launch");
+    words_add(&cells, "change [95%]");
+    words_add(&cells, "blocks");
+    for (size_t i = 0; i < all.n; i++) {
+        if (words_has(&arms, all.v[i].arm))
+            continue;
+        words_add(&arms, all.v[i].arm);
+        struct effect e = arm_difference(&all, all.v[i].arm, NULL);
+        words_add(&cells, all.v[i].arm);
+        if (e.launches > 1)
+            words_addf(&cells, "%+.1f%% [%+.1f, %+.1f]", 100 * expm1(e.value), 100 * expm1(e.lo),
+                       100 * expm1(e.hi));
+        else
+            words_add(&cells, "-");
+        words_addf(&cells, "%d", e.launches);
+    }
+    visits_free(&all);
+    text_table_print(&cells, 3, 1, NULL);
+    screen_say(
+        "These numbers choose a setting and do not prove it. tune proves one in new launches, "
+        "whose recording is another one.");
+    return GS_OK;
+}
+
+/* ---- the figure ---- */
 
 #define BARS 12 /* at most */
 
 struct bar {
     char *name;
-    double s, lo, hi;
+    double s, lo, hi; /* the step in seconds, and its interval */
+    const char *remark;
     bool proven;
 };
 
 struct bars {
     struct bar v[BARS + 1];
     size_t n;
-    double compute_s; /* of a step; NaN: unknown */
+    double longest, compute_s; /* compute_s: of a step; NaN: unknown */
 };
 
 static void free_bars(struct bars *b)
@@ -219,115 +257,62 @@ static void free_bars(struct bars *b)
 
 static void add_bar(struct bars *b, const struct tune_result *r, size_t i)
 {
-    bool proven = r->winner == i && r->proof && !isnan(r->proof->value);
-    bool raced = i < r->race->n && r->race->v[i].n;
-    double value = raced ? r->race->v[i].effect : r->inside[i].effect.value,
-           lo = raced ? r->race->v[i].lo : r->inside[i].effect.lo,
-           hi = raced ? r->race->v[i].hi : r->inside[i].effect.hi;
-    if (proven) {
-        value = r->proof->value;
-        lo = r->proof->lo;
-        hi = r->proof->hi;
+    const struct race_entry *raced = &r->race->v[i];
+    struct effect e = raced->effect;
+    struct bar bar = {.remark = ""};
+    if (raced->way == IN_LAUNCHES && e.launches == 1) {
+        e.lo = e.hi = NAN; /* it has no interval of its own */
+        bar.remark = " in one launch";
     }
-    if (raced && !proven && r->race->v[i].n < 2)
-        lo = hi = NAN; /* one launch has no interval of its own */
-    if (isnan(value) || b->n > BARS)
+    if (r->winner == i && r->proof && r->proof->launches > 1) {
+        e = *r->proof;
+        bar.proven = r->proven;
+        bar.remark = r->proven ? " proven" : " in its proof, not proven";
+    }
+    if (isnan(e.value) || e.launches < (raced->way == IN_JOB ? 2 : 1) || b->n > BARS)
         return;
+    bar.name = tune_setting_words(&r->race->set.v[i]);
+    bar.s = r->step_s * exp(e.value);
+    bar.lo = r->step_s * exp(e.lo);
+    bar.hi = r->step_s * exp(e.hi);
+    b->longest = fmax(b->longest, bar.s);
     size_t k = b->n++;
-    for (; k > 1 && b->v[k - 1].s > r->step_s * exp(value); k--)
+    for (; k > 1 && b->v[k - 1].s > bar.s; k--)
         b->v[k] = b->v[k - 1];
-    char *name = tune_setting_words(&r->set->v[i]);
-    for (char *c = name; *c; c++)
-        *c = *c == '"' ? '\'' : *c;
-    b->v[k] = (struct bar){name, r->step_s * exp(value), r->step_s * exp(lo), r->step_s * exp(hi),
-                           proven};
+    b->v[k] = bar;
 }
 
-bool tune_plot(const char *dir, const struct tune_result *r)
+static void make_bars(struct bars *b, const struct tune_result *r)
 {
-    AUTO_TEXT struct text t = {0};
-    AUTO_FREE char *path = xstrfmt("%s/setting.plot", dir);
-    struct bars b = {.n = 1};
-    b.v[0] = (struct bar){xstrdup("the job as it is"), r->step_s, r->step_s, r->step_s, false};
-    for (size_t i = 1; i < r->set->n; i++)
-        if ((i < r->race->n && r->race->v[i].n && !r->race->v[i].failed) ||
-            (r->inside && r->inside[i].effect.launches > 1))
-            add_bar(&b, r, i);
-    text_addf(&t, "platform = \"%s\"\nranks = %lld\nnodes = %lld\nbase = %.9g\nrows = %zu\n",
-              r->platform, r->ranks, r->nodes, r->step_s, b.n);
-    if (r->price->known)
-        text_addf(&t, "share = %.9g\nshare_lo = %.9g\nshare_hi = %.9g\n", r->price->none.value,
-                  r->price->none.lo, r->price->none.hi);
-    else
-        text_add(&t, "share = NaN\n");
-    for (size_t i = 0; i < b.n; i++)
-        text_addf(&t, "name[%zu] = \"%s\"\n", i + 1, b.v[i].name);
-    text_add(&t, "$bars << EOD\n");
-    for (size_t i = 0; i < b.n; i++)
-        text_addf(&t, "%zu %.9g %.9g %.9g %d\n", i + 1, b.v[i].s, b.v[i].lo, b.v[i].hi,
-                  b.v[i].proven);
-    text_add(&t, "EOD\n");
-    free_bars(&b);
-    return files_replace(path, t.s, 0666);
-}
-
-/* Also that of older versions. */
-static bool read_bars(struct bars *b, const char *dir)
-{
-    AUTO_FREE char *path = xstrfmt("%s/setting.plot", dir);
-    AUTO_TEXT struct text t = {0};
-    double base = NAN, share = NAN;
-    *b = (struct bars){.compute_s = NAN};
-    if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t) || !t.s)
-        return false;
-    for (char *rest = t.s, *line; (line = strsep(&rest, "\n"));) {
-        size_t row;
-        double s, lo, hi;
-        int proven, at = 0;
-        if (sscanf(line, "name[%zu] = \"%n", &row, &at) == 1 && at && row >= 1 && row <= BARS + 1 &&
-            row == b->n + 1)
-            b->v[b->n++].name = xstrfmt("%.*s", (int)strcspn(line + at, "\""), line + at);
-        else if (sscanf(line, "%zu %lf %lf %lf %d", &row, &s, &lo, &hi, &proven) == 5 && row >= 1 &&
-                 row <= b->n)
-            b->v[row - 1] = (struct bar){b->v[row - 1].name, s, lo, hi, proven};
-        sscanf(line, "base = %lf", &base);
-        sscanf(line, "share = %lf", &share);
-    }
-    b->compute_s = base * (1 - fmin(1, fmax(0, share)));
-    return b->n;
-}
-
-static double longest(const struct bars *b)
-{
-    double most = 1e-9;
-    for (size_t i = 0; i < b->n; i++)
-        most = fmax(most, b->v[i].s);
-    return most;
+    double share = r->price->known ? fmin(1, fmax(0, r->price->none.value)) : (double)NAN;
+    *b = (struct bars){
+        .n = 1, .longest = fmax(1e-9, r->step_s), .compute_s = r->step_s * (1 - share)};
+    b->v[0] = (struct bar){xstrdup("the job as it is"), r->step_s, NAN, NAN, "", false};
+    for (size_t i = 1; i < r->race->set.n; i++)
+        if (!r->race->v[i].failed)
+            add_bar(b, r, i);
 }
 
 #define BAR_COLUMNS 24
 #define NAME_COLUMNS 46 /* a longer name has a line of its own */
 
-int tune_bars(const char *dir)
+void tune_bars(const struct tune_result *r)
 {
     struct bars b;
     size_t width = 0;
-    if (!read_bars(&b, dir) || b.n < 2) {
-        free_bars(&b);
-        return GS_OK;
-    }
-    double scale = BAR_COLUMNS / longest(&b);
+    make_bars(&b, r);
+    double scale = BAR_COLUMNS / b.longest;
     for (size_t i = 0; i < b.n; i++) {
         size_t n = strlen(b.v[i].name);
         width = n > width && n <= NAME_COLUMNS ? n : width;
     }
-    printf("%-*s  %s\n", (int)width, "",
-           isnan(b.compute_s) ? "step" : "step: # compute, = communication");
-    for (size_t i = 0; i < b.n; i++) {
+    if (b.n > 1)
+        printf("%-*s  %s\n", (int)width, "",
+               isnan(b.compute_s) ? "step" : "step: # compute, = communication");
+    for (size_t i = 0; i < b.n && b.n > 1; i++) {
         char bar[BAR_COLUMNS + 1];
         int n = (int)lround(b.v[i].s * scale);
-        int compute = isnan(b.compute_s) ? 0 : (int)lround(b.compute_s * scale);
-        n = n > BAR_COLUMNS ? BAR_COLUMNS : n;
+        int compute = isnan(b.compute_s) ? n : (int)lround(b.compute_s * scale);
         for (int k = 0; k < BAR_COLUMNS; k++)
             bar[k] = k >= n ? ' ' : k < compute ? '#' : '=';
         bar[BAR_COLUMNS] = '\0';
@@ -335,15 +320,11 @@ int tune_bars(const char *dir)
         if (!fits)
             puts(b.v[i].name);
         printf("%-*s  %s %.4g ms", (int)width, fits ? b.v[i].name : "", bar, 1e3 * b.v[i].s);
-        if (isnan(b.v[i].lo))
-            printf(" in one launch");
-        else if (i)
-            printf(" [%.4g, %.4g]%s", 1e3 * b.v[i].lo, 1e3 * b.v[i].hi,
-                   b.v[i].proven ? " proven" : "");
-        putchar('\n');
+        if (!isnan(b.v[i].lo))
+            printf(" [%.4g, %.4g]", 1e3 * b.v[i].lo, 1e3 * b.v[i].hi);
+        puts(b.v[i].remark);
     }
     free_bars(&b);
-    return GS_OK;
 }
 
 /* ---- the same as SVG ---- */
@@ -388,29 +369,25 @@ static void add_rect(struct text *t, double x, double y, double width, const cha
               fmax(0, width), colour);
 }
 
-int tune_svg(const char *dir, const char *file)
+int tune_svg(const struct tune_result *r, const char *file)
 {
     struct bars b;
     AUTO_TEXT struct text t = {0}, rows = {0};
-    if (!read_bars(&b, dir))
-        return fail(GS_USAGE, "show --svg: %s has no setting.plot: it is not the race of a tune",
-                    dir);
-    double scale = SVG_BARS / longest(&b), y = 34;
+    make_bars(&b, r);
+    double scale = SVG_BARS / b.longest, y = 34;
     for (size_t i = 0; i < b.n; i++, y += SVG_ROW) {
-        double s = b.v[i].s * scale;
-        double compute = isnan(b.compute_s) ? 0 : fmin(s, b.compute_s * scale);
-        y = add_name(&rows, y, b.v[i].name);
+        const struct bar *bar = &b.v[i];
+        double s = bar->s * scale, compute = isnan(b.compute_s) ? s : fmin(s, b.compute_s * scale);
+        y = add_name(&rows, y, bar->name);
         add_rect(&rows, SVG_LEFT, y, compute, "#4477aa");
-        add_rect(&rows, SVG_LEFT + compute, y, s - compute, b.v[i].proven ? "#ccbb44" : "#99c2e0");
-        if (i && !isnan(b.v[i].lo))
+        add_rect(&rows, SVG_LEFT + compute, y, s - compute, bar->proven ? "#ccbb44" : "#99c2e0");
+        if (!isnan(bar->lo))
             text_addf(&rows,
                       "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"black\"/>\n",
-                      SVG_LEFT + b.v[i].lo * scale, SVG_LEFT + b.v[i].hi * scale, y + 8, y + 8);
-        text_addf(&rows, "<text x=\"%.1f\" y=\"%.1f\">%.4g ms%s</text>\n", SVG_LEFT + SVG_BARS + 24,
-                  y + 13, 1e3 * b.v[i].s,
-                  b.v[i].proven      ? ", proven"
-                  : isnan(b.v[i].lo) ? ", in one launch"
-                                     : "");
+                      SVG_LEFT + bar->lo * scale, SVG_LEFT + bar->hi * scale, y + 8, y + 8);
+        text_addf(&rows, "<text x=\"%.1f\" y=\"%.1f\">%.4g ms%s%s</text>\n",
+                  SVG_LEFT + SVG_BARS + 24, y + 13, 1e3 * bar->s, *bar->remark ? "," : "",
+                  bar->remark);
     }
     text_addf(&t,
               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"%.0f\" "

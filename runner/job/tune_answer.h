@@ -25,25 +25,23 @@ void tune_say_proven(const struct tune_setting *s, const struct effect *e, const
 /* A setting that won inside the job, and that no launch can prove. */
 void tune_say_inside(const struct tune_setting *s, const struct effect *e);
 /* No setting was proven. `best`: the best that is not proven; 0: none; e: its proof, or NULL; floor: of the proof. */
-void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth, size_t best,
-                      const struct effect *e, double floor, const char *uncounted);
+void tune_say_nothing(const struct race *r, size_t tried, size_t best, const struct effect *e,
+                      double floor, const char *uncounted);
+
+/* The settings that were compared inside one launch, from a recording of it. GS_OK or reported. */
+int tune_say_visits(const char *dir);
 
 /* ---- the figure ---- */
 
 struct tune_result {
-    const char *platform;
-    long long ranks, nodes;
-    const struct tune_settings *set;
     const struct race *race;
-    const struct tune_inside *inside;
     const struct price_answer *price;
-    double step_s;
+    double step_s; /* of the job as it is, over all launches */
     size_t winner;
     const struct effect *proof; /* of the winner; NULL: none */
+    bool proven;
 };
 
-/* Writes DIR/setting.plot. False and errno. */
-bool tune_plot(const char *dir, const struct tune_result *r);
-/* From it, bars in the terminal, and the same as SVG. GS_OK or reported. */
-int tune_bars(const char *dir);
-int tune_svg(const char *dir, const char *file);
+/* Bars in the terminal, if a setting was measured; and the same as SVG: GS_OK or reported. */
+void tune_bars(const struct tune_result *r);
+int tune_svg(const struct tune_result *r, const char *file);

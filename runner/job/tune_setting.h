@@ -6,7 +6,6 @@
 #pragma once
 
 #include "base/text.h"
-#include "compare/contrast.h"
 
 #include <stdbool.h>
 
@@ -43,16 +42,6 @@ struct tune_setting {
 struct tune_settings {
     struct tune_setting *v; /* v[0] is the job as it is */
     size_t n;
-};
-
-/* A setting inside the running job, by its place in tune_settings. */
-struct tune_inside {
-    bool is;        /* it is compared there */
-    bool named;     /* its visits have its label; else s and its place */
-    bool out, dead; /* it lost; it cannot be visited */
-    bool untried;   /* there was no time */
-    bool fixed; /* the command or the program sets its variable, so that no launch can change it */
-    struct effect effect;
 };
 
 struct tune_request {

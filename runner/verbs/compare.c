@@ -9,6 +9,8 @@
 #include "compare/verdicts.h"
 #include "config/locate.h"
 #include "job/price.h"
+#include "job/tune.h"
+#include "job/tune_answer.h"
 #include "record/host_load.h"
 #include "record/runs.h"
 #include "reduce/axes.h"
@@ -66,6 +68,7 @@ struct compare_request {
     bool all;
     char **args;
     size_t n;
+    struct words tuned; /* runs whose answer by tune was printed */
 };
 
 /* Adds the contrasts inside each run that was chosen. Every damaged run is named. */
@@ -412,7 +415,7 @@ static void print_answer(const struct comparison *shown, const struct winners *w
 
 /* ---- contrasts ---- */
 
-/* What `tune` printed of the run of this contrast. */
+/* The price in the run of this contrast. */
 static int print_price(const struct choice *choice, const struct contrast *c)
 {
     for (size_t i = 0; i < choice->runs.n; i++) {
@@ -434,34 +437,68 @@ static int print_price(const struct choice *choice, const struct contrast *c)
     return GS_OK;
 }
 
-/* The arms of a price are no settings, of which one could be the best. */
-static int take_prices(struct comparison *shown, const struct choice *choice)
+/* Is it of a launch of tune? */
+static bool has_price(const struct comparison *all, const struct contrast *c)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (contrast_level(&all->v[i]) == LEVEL_PRICE && !strcmp(all->v[i].run_id, c->run_id))
+            return true;
+    return false;
+}
+
+/* The arms of a price are no settings, of which one could be the best. Settings of one launch of tune have no verdict. */
+static int take_prices(struct comparison *shown, const struct comparison *all,
+                       const struct choice *choice)
 {
     size_t kept = 0, n = shown->n;
+    const char *visits = "";
     int code = GS_OK;
+    for (size_t i = 0; i < n; i++)
+        if (!code && contrast_level(&shown->v[i]) == LEVEL_PRICE &&
+            !strcmp(shown->v[i].config, "none"))
+            code = print_price(choice, &shown->v[i]);
     for (size_t i = 0; i < n; i++) {
         const struct contrast *c = &shown->v[i];
-        if (contrast_level(c) != LEVEL_PRICE)
+        bool one = contrast_level(c) == LEVEL_TRIAL && c->effect.launches < 2 && has_price(all, c);
+        if (contrast_level(c) != LEVEL_PRICE && !one)
             shown->v[kept++] = shown->v[i];
-        else if (!code && !strcmp(c->config, "none"))
-            code = print_price(choice, c);
+        for (size_t k = 0; one && !code && strcmp(visits, c->run_id) && k < choice->runs.n; k++)
+            if (!strcmp(path_name(choice->runs.v[k].dir), c->run_id)) {
+                code = tune_say_visits(choice->runs.v[k].dir);
+                visits = c->run_id;
+            }
     }
     shown->n = kept;
     return code;
+}
+
+/* What tune printed of the folders in which it has made recordings; *tuned gets the names of these. */
+static int print_tuned(const struct choice *choice, struct words *tuned)
+{
+    AUTO_WORDS struct words folders = {0};
+    for (size_t i = 0; i < choice->runs.n; i++) {
+        AUTO_FREE char *above = xstrfmt("%s/../..", choice->runs.v[i].dir);
+        AUTO_FREE char *folder = realpath(above, NULL);
+        if (folder && !words_has(&folders, folder)) {
+            words_add(&folders, folder);
+            CHECK(tune_print(folder, tuned));
+        }
+    }
+    return GS_OK;
 }
 
 static int print_contrasts(const struct compare_request *q, const struct choice *choice,
                            const struct comparison *c)
 {
     /* Borrows the contrasts that match. */
-    struct comparison shown = {
-        .v = xcalloc(c->n + 1, sizeof *c->v), .n = c->n, .families = c->families};
+    struct comparison shown = {.v = xcalloc(c->n + 1, sizeof *c->v), .families = c->families};
     AUTO_FREE struct contrast *borrowed = shown.v;
     AUTO(winners_free) struct winners winners = {0};
     AUTO(store_close) struct store s = {0};
     bool each = q->n == 2 || q->config;
-    if (c->n)
-        memcpy(shown.v, c->v, c->n * sizeof *c->v);
+    for (size_t i = 0; i < c->n; i++)
+        if (!words_has(&q->tuned, c->v[i].run_id))
+            shown.v[shown.n++] = c->v[i];
     CHECK(keep(&shown, BY_MODE, q->mode));
     CHECK(keep(&shown, BY_SIZE, q->size));
     CHECK(keep(&shown, BY_CONFIG, q->config));
@@ -472,7 +509,8 @@ static int print_contrasts(const struct compare_request *q, const struct choice 
         CHECK(contrasts_put(&s, &shown));
         CHECK(contrasts_print(&s));
     } else {
-        CHECK(take_prices(&shown, choice));
+        if (q->n != 2)
+            CHECK(take_prices(&shown, c, choice));
         /* Of two configs that were measured, neither is the best of many: one line says how they differ. */
         bool pair = c->n;
         for (size_t i = 1; i < c->n; i++)
@@ -495,13 +533,22 @@ static int compare(void *request, char **words, int n)
         return fail(GS_USAGE, "compare: --baseline compares configs of a run; it excludes A B");
     AUTO(comparison_free) struct comparison c = {0};
     AUTO(runs_choice_free) struct choice choice = {0};
+    bool plain = n < 2 && !q->all && !q->baseline && !q->size && !q->mode && !q->config;
+    AUTO_FREE char *run = n == 1 ? locate_run(words[0]) : NULL;
+    if (plain && run && tune_is_run(run))
+        return tune_print(run, &q->tuned);
     CHECK(compare_collect(&c, q, &choice));
+    if (plain && !(run && runs_is_run(run)))
+        CHECK(print_tuned(&choice, &q->tuned));
     c.without_aa = !q->all; /* only placebo_put() asks */
     comparison_solve(&c, 0);
     size_t single = 0;
     for (size_t i = 0; i < c.n; i++)
-        single += c.v[i].effect.launches == 1;
-    int code = c.n ? print_contrasts(q, &choice, &c) : compare_nothing(q, &choice);
+        single += c.v[i].effect.launches == 1 && contrast_level(&c.v[i]) != LEVEL_TRIAL &&
+                  !words_has(&q->tuned, c.v[i].run_id);
+    int code = c.n          ? print_contrasts(q, &choice, &c)
+               : q->tuned.n ? GS_OK
+                            : compare_nothing(q, &choice);
     if (single)
         say("%zu contrast%s come%s from one launch, so no verdict holds for other launches; "
             "measure 5 or more",
@@ -538,5 +585,7 @@ int cmd_compare(int argc, char **argv)
         .example = "gradsync compare h200-4gpu --mode overlapped",
         .options = options,
         .args = {0, -1}};
-    return cli_request(&cli, argc, argv, compare, &q);
+    int code = cli_request(&cli, argc, argv, compare, &q);
+    words_free(&q.tuned);
+    return code;
 }

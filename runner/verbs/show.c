@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "config/config.h"
 #include "config/locate.h"
-#include "job/tune_answer.h"
+#include "job/tune.h"
 #include "plugin/plugin.h"
 #include "record/host_load.h"
 #include "record/record.h"
@@ -206,13 +206,13 @@ static int show(void *request, char **words, int n)
     AUTO(store_close) struct store s = {0};
     AUTO_WORDS struct words title = {0};
     if (svg && n == 1 && files_is_folder(words[0]))
-        return tune_svg(words[0], svg);
+        return tune_draw(words[0], svg);
     CHECK(runs_choose(&choice, (const char *const *)words, (size_t)n));
     choice.one = true;
     runs_choice_say(&choice);
     const char *dir = runs_choice_latest(&choice)->dir;
     if (svg)
-        return tune_svg(dir, svg);
+        return tune_draw(dir, svg);
     CHECK(open_run(&s, dir));
     CHECK(store_texts(&s, title_of, &title));
     if (!title.n)

@@ -94,6 +94,22 @@ TEST(one_block_of_half_is_no_result)
     }
 }
 
+/* A job that ends early may have no whole block in its first launch. */
+TEST(the_price_names_its_launches_although_the_first_has_none)
+{
+    struct visits all = {.ranks = 2};
+    struct price_answer a;
+    for (int l = 0; l < 3; l++) {
+        add(&all, l, 0, "auto", 0, 0.1);
+        if (l)
+            add(&all, l, 0, "none", 0, 0.06);
+    }
+    assert_true(price_from(&a, &all) && a.known);
+    AUTO_FREE char *sentence = price_sentence(&a);
+    assert_non_null(strstr(sentence, ", in 2 launches."));
+    visits_free(&all);
+}
+
 TEST(an_arm_is_compared_with_both_visits_of_auto)
 {
     struct visits all = {.ranks = 2};

@@ -20,18 +20,51 @@ static double launch_s(struct job *j, size_t i)
     return 0.1 * exp(j->truth[i] + j->sd * rng_normal(&j->rng));
 }
 
-static size_t race_of(struct job *j, struct race *r)
+static void race_begin(struct race *r)
 {
-    race_begin(r, WORTH, LAUNCHES);
+    *r = (struct race){.worth = WORTH, .proofs = LAUNCHES};
+    for (size_t i = 0; i <= SETTINGS; i++)
+        APPEND(r->set.v, r->set.n) =
+            (struct tune_setting){.label = i ? xstrfmt("S=%zu", i) : xstrdup("auto")};
+    r->v = xcalloc(r->set.n, sizeof *r->v);
     for (size_t i = 1; i <= SETTINGS; i++)
-        race_enter(r, j->weight[i]);
-    for (int round = 0; round < ROUNDS && !(round && race_decided(r)); round++) {
-        for (size_t i = 0; i < r->n; i++)
-            if (!i || !r->v[i].out)
-                race_time(r, round, i, launch_s(j, i));
-        race_judge(r);
+        r->v[i].in[IN_LAUNCHES] = true;
+}
+
+static void race_end(struct race *r, struct visits *all)
+{
+    for (size_t i = 0; i < r->set.n; i++)
+        free(r->set.v[i].label);
+    free(r->set.v);
+    free(r->v);
+    visits_free(all);
+}
+
+/* step_s 0: it failed. */
+static void launch(struct visits *all, const struct race *r, int round, size_t i, double step_s)
+{
+    APPEND(all->v, all->n) = (struct visit){.launch = round,
+                                            .steps = 2,
+                                            .arm = xstrdup(r->set.v[i].label),
+                                            .most_ns = (uint64_t)(1e9 * step_s)};
+}
+
+static size_t race_of(struct job *j)
+{
+    struct race r;
+    struct visits all = {0};
+    race_begin(&r);
+    for (size_t i = 1; i <= SETTINGS; i++)
+        r.set.v[i].weight = j->weight[i];
+    for (int round = 0, decided = 0; round < ROUNDS && !decided; round++) {
+        for (size_t i = 0; i <= SETTINGS; i++)
+            if (!i || r.v[i].in[IN_LAUNCHES])
+                launch(&all, &r, round, i, launch_s(j, i));
+        decided = race_judge(&r, IN_LAUNCHES, &all);
     }
-    return race_winner(r);
+    size_t winner = race_winner(&r, IN_LAUNCHES, &all);
+    race_end(&r, &all);
+    return winner;
 }
 
 /* Its winner is proven in launches of its own: as compare/collect.c makes an effect of them. */
@@ -58,11 +91,9 @@ TEST(none_is_proven_where_nothing_differs)
         int proven = 0, jobs = 1000;
         for (int k = 0; k < jobs; k++) {
             struct job j = {.sd = spreads[s]};
-            struct race r;
             rng_seed(&j.rng, (uint64_t)k + 1);
-            size_t winner = race_of(&j, &r);
+            size_t winner = race_of(&j);
             proven += winner && proves(&j, winner);
-            race_free(&r);
         }
         if (proven > jobs / 20)
             fail_msg("spread %g: %d of %d jobs have a proven setting", spreads[s], proven, jobs);
@@ -74,13 +105,11 @@ TEST(a_gain_is_found_and_proven)
     int found = 0, jobs = 200;
     for (int k = 0; k < jobs; k++) {
         struct job j = {.sd = 0.01};
-        struct race r;
         rng_seed(&j.rng, (uint64_t)k + 1);
         for (size_t i = 1; i <= SETTINGS; i++)
             j.truth[i] = i % 2 ? 0.05 : 0;
         j.truth[9] = log(0.9);
-        found += race_of(&j, &r) == 9 && proves(&j, 9);
-        race_free(&r);
+        found += race_of(&j) == 9 && proves(&j, 9);
     }
     if (found < jobs * 9 / 10)
         fail_msg("10%% are found in %d of %d jobs", found, jobs);
@@ -91,47 +120,45 @@ TEST(of_two_alike_the_one_that_changes_less_wins)
     int less = 0;
     for (int k = 0; k < 100; k++) {
         struct job j = {.sd = 0.002};
-        struct race r;
         rng_seed(&j.rng, (uint64_t)k + 1);
         for (size_t i = 1; i <= SETTINGS; i++)
             j.weight[i] = 4;
         j.weight[3] = 1;
         j.truth[3] = j.truth[7] = log(0.8);
-        less += race_of(&j, &r) == 3;
-        race_free(&r);
+        less += race_of(&j) == 3;
     }
     assert_in_range(less, 90, 100);
 }
 
 TEST(losers_drop_out_at_once)
 {
+    const double step_s[] = {0.2, 0.1, 0.19, 0};
     struct race r;
-    race_begin(&r, WORTH, LAUNCHES);
-    for (int i = 0; i < 3; i++)
-        race_enter(&r, 1);
-    race_time(&r, 0, 0, 0.2);
-    race_time(&r, 0, 1, 0.1);
-    race_time(&r, 0, 2, 0.19);
-    race_failed(&r, 3);
-    race_judge(&r);
-    assert_false(r.v[1].out);
-    assert_true(r.v[2].out);
-    assert_true(r.v[3].failed);
-    assert_int_equal(race_left(&r), 1);
-    assert_int_equal(race_winner(&r), 1);
-    assert_true(race_decided(&r));
-    race_free(&r);
+    struct visits all = {0};
+    race_begin(&r);
+    for (size_t i = 0; i < COUNT(step_s); i++)
+        launch(&all, &r, 0, i, step_s[i]);
+    for (size_t i = COUNT(step_s); i <= SETTINGS; i++)
+        r.v[i].in[IN_LAUNCHES] = false;
+    assert_false(race_judge(&r, IN_LAUNCHES, &all)); /* nothing is known of the one that failed */
+    assert_true(r.v[1].in[IN_LAUNCHES]);
+    assert_false(r.v[2].in[IN_LAUNCHES]);
+    assert_int_equal(r.v[3].effect.launches, 0);
+    r.v[3].in[IN_LAUNCHES] = false;
+    assert_true(race_judge(&r, IN_LAUNCHES, &all));
+    assert_int_equal(race_left(&r, IN_LAUNCHES), 1);
+    assert_int_equal(race_winner(&r, IN_LAUNCHES, &all), 1);
+    race_end(&r, &all);
 }
 
 TEST(a_setting_that_was_not_measured_cannot_win)
 {
     struct race r;
-    race_begin(&r, WORTH, LAUNCHES);
-    race_enter(&r, 1);
-    assert_int_equal(race_winner(&r), 0);
-    race_time(&r, 0, 0, 0.2);
-    race_judge(&r);
-    assert_int_equal(race_winner(&r), 0);
-    assert_int_equal(race_left(&r), 1);
-    race_free(&r);
+    struct visits all = {0};
+    race_begin(&r);
+    launch(&all, &r, 0, 0, 0.2);
+    assert_false(race_judge(&r, IN_LAUNCHES, &all));
+    assert_int_equal(race_winner(&r, IN_LAUNCHES, &all), 0);
+    assert_int_equal(race_left(&r, IN_LAUNCHES), SETTINGS);
+    race_end(&r, &all);
 }
