@@ -369,14 +369,6 @@ int csv_close(struct csv *c, bool keep)
     return code;
 }
 
-int csv_write_file(const char *path, const char *text)
-{
-    struct csv file;
-    CHECK(csv_open(&file, path));
-    csv_bytes(&file, text, strlen(text));
-    return csv_close(&file, true);
-}
-
 /* ---- reading ---- */
 
 /* A record: a line, and those after it while a quote is open. Empty lines are no records. It is

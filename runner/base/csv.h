@@ -60,9 +60,6 @@ void csv_texts(struct csv *c, const char *const *fields, size_t n);
 void csv_integers(struct csv *c, const int64_t *fields, size_t n);
 void csv_reals(struct csv *c, const double *fields, size_t n);
 
-/* Writes a whole file of this text, of any format. GS_OK or GS_FAILED, reported. */
-int csv_write_file(const char *path, const char *text);
-
 /* Adds a text as csv_text would write it, without a comma. */
 void csv_field(struct text *t, const char *s);
 /* Adds bytes unchanged. */

@@ -215,15 +215,11 @@ static int by_family(const void *a, const void *b)
                                   : (x > y) - (x < y);
 }
 
-/* The floor for its verdict; NaN: it needs a floor and has none. */
-static double contrast_floor(const struct contrast *c)
-{
-    return isnan(c->floor) && c->no_floor ? 0 : c->floor;
-}
-
 static void judge_one(struct contrast *c)
 {
-    c->judgement = judge_effect(&c->effect, c->bound, contrast_floor(c), c->p_holm);
+    double floor =
+        isnan(c->floor) && c->no_floor ? 0 : c->floor; /* NaN: it needs one and has none */
+    c->judgement = judge_effect(&c->effect, c->bound, floor, c->p_holm);
     if (c->effect.launches == 0 && c->note) /* the note says more */
         c->judgement.reason[0] = '\0';
     c->measured = c->judgement.verdict;
@@ -296,11 +292,6 @@ void comparison_solve(struct comparison *c, long threads)
 
 /* ---- winner ---- */
 
-static const char *winner_config(const struct winner *w)
-{
-    return w->best ? w->best->config : w->first->baseline;
-}
-
 /* Is it the baseline, with no rival that is or may be faster, by however little? */
 static bool is_confirmed(const struct winner *w)
 {
@@ -309,7 +300,10 @@ static bool is_confirmed(const struct winner *w)
 
 const char *winner_shown(const struct winner *w)
 {
-    return w->best || is_confirmed(w) ? winner_config(w) : w->small ? w->small->config : "-";
+    return w->best           ? w->best->config
+           : is_confirmed(w) ? w->first->baseline
+           : w->small        ? w->small->config
+                             : "-";
 }
 
 const char *winner_verdict(const struct winner *w)

@@ -69,15 +69,6 @@ int manifest_put(const char *dir, json_t *files)
     return write_renamed(dir, line);
 }
 
-/* Removes write permission and grants no other; never of what a link points to. */
-static void make_read_only(const char *path)
-{
-    struct stat st;
-    AUTO_CLOSE int fd = files_open(path, FILES_OWN);
-    if (fd >= 0 && !fstat(fd, &st))
-        fchmod(fd, st.st_mode & 0555);
-}
-
 /* Checked after it was hashed: what is altered from then on differs from the hash. */
 int manifest_write(const char *dir)
 {
@@ -96,8 +87,12 @@ int manifest_write(const char *dir)
     }
     TRY(code, ledger_check_final(dir));
     for (size_t i = 0; i < names.n && !code; i++) {
+        /* Removes write permission and grants no other; never of what a link points to. */
+        struct stat st;
         AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
-        make_read_only(path);
+        AUTO_CLOSE int fd = files_open(path, FILES_OWN);
+        if (fd >= 0 && !fstat(fd, &st))
+            fchmod(fd, st.st_mode & 0555);
     }
     return code ? code : manifest_put(dir, files);
 }

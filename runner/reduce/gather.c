@@ -476,43 +476,27 @@ char *launches_out_text(const struct gathered *g)
 
 /* ---- launches to measure again ---- */
 
-int launches_out_of_run(struct disturbed_launches *out, const char *dir)
+int launches_tell(struct launches_told *told, const char *name, const char *dir)
 {
     AUTO(recorded_free_of) struct recorded *r = NULL;
-    *out = (struct disturbed_launches){0};
-    int code = recorded_read(&r, dir);
     struct gathered *groups = NULL;
+    int code = recorded_read(&r, dir);
     if (!code && r)
         code = gather_run(r, &groups);
     for (size_t n = 0; !code && r && n < r->n_groups; n++) {
         const struct gathered *g = &groups[n];
         for (size_t i = 0; i < g->n_out && !g->too_many; i++) {
             size_t k = 0;
-            while (k < out->n && out->v[k].launch != g->out[i].launch)
+            while (k < told->n && told->v[k] != g->out[i].launch)
                 k++;
-            if (k == out->n)
-                APPEND(out->v, out->n) =
-                    (struct disturbed_launch){g->out[i].launch, xstrdup(g->out[i].why)};
+            if (k < told->n)
+                continue;
+            APPEND(told->v, told->n) = g->out[i].launch;
+            say("%s: launch %d is left out of the statistics: %s", name, g->out[i].launch,
+                g->out[i].why);
         }
     }
     gathered_free_run(r, groups);
-    return code;
-}
-
-int launches_tell(struct launches_told *told, const char *name, const char *dir)
-{
-    struct disturbed_launches out;
-    int code = launches_out_of_run(&out, dir);
-    for (size_t i = 0; i < out.n; i++) {
-        size_t k = 0;
-        while (k < told->n && told->v[k] != out.v[i].launch)
-            k++;
-        if (k < told->n)
-            continue;
-        APPEND(told->v, told->n) = out.v[i].launch;
-        say("%s: launch %d is left out of the statistics: %s", name, out.v[i].launch, out.v[i].why);
-    }
-    host_load_free(&out);
     return code;
 }
 

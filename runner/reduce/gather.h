@@ -109,11 +109,8 @@ char *launches_out_text(const struct gathered *g);
  * they tell, and measure others in place of them.
  */
 
-/* Those of all groups of a run folder, each once, with the reason of its first group. GS_OK or
- * reported. */
-int launches_out_of_run(struct disturbed_launches *out, const char *dir);
-
-/* While a run is measured: says once of each launch that it is left out, and counts them. */
+/* While a run is measured: says once of each launch that it is left out, with the reason of its first group,
+ * and counts them. */
 struct launches_told {
     int *v;
     size_t n;

@@ -130,12 +130,6 @@ static void identity(struct csv *c, const struct recorded *r, const struct rec_c
     CSV_INTEGERS(c, r->ranks, r->nodes, cell->size_B);
 }
 
-bool summary_converged(const struct recorded *r, const struct series *s, const struct summary *m)
-{
-    const struct estimate *t = &m->time_s;
-    return s->whole && (t->hi - t->lo) / 2 <= r->precision * t->median; /* false for NaN */
-}
-
 void summary_row(struct csv *c, const struct recorded *r, const struct gathered *g,
                  const struct series *s, const struct summary *m)
 {
@@ -152,8 +146,9 @@ void summary_row(struct csv *c, const struct recorded *r, const struct gathered 
         for (int i = 0; i < 15; i++)
             csv_text(c, "");
     }
-    CSV_TEXTS(c, o.numbers && summary_converged(r, s, m) ? "yes" : "no", o.status, o.why,
-              cell->ran);
+    const struct estimate *t = &m->time_s; /* NaN is not converged */
+    bool converged = s->whole && (t->hi - t->lo) / 2 <= r->precision * t->median;
+    CSV_TEXTS(c, o.numbers && converged ? "yes" : "no", o.status, o.why, cell->ran);
     if (o.numbers)
         csv_integer(c, (int64_t)s->iterations);
     else

@@ -58,8 +58,6 @@ struct estimate *summary_metrics(const struct recorded *r, const struct series *
 extern const char summary_columns[], metrics_columns[];
 void summary_row(struct csv *c, const struct recorded *r, const struct gathered *g,
                  const struct series *s, const struct summary *m);
-/* The column converged. */
-bool summary_converged(const struct recorded *r, const struct series *s, const struct summary *m);
 
 void metrics_rows(struct csv *c, const struct recorded *r, const struct series *s,
                   const struct summary *m);

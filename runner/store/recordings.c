@@ -444,14 +444,6 @@ static int move_run(struct store *s, const struct recorded *r, bool measured, co
     return execute_all(s, sql.s);
 }
 
-static int drop_tables(struct store *s)
-{
-    AUTO_TEXT struct text sql = {0};
-    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++)
-        text_addf(&sql, "DROP TABLE IF EXISTS temp.\"%s\";", table_at(i)->name);
-    return store_execute(s, sql.s);
-}
-
 static int forget(struct store *s, const char *dir)
 {
     AUTO_TEXT struct text sql = {0};
@@ -465,11 +457,6 @@ static int forget(struct store *s, const char *dir)
  * the caller, which reads it again and says it. */
 static int said = -1;
 
-static bool worker_said(void)
-{
-    return said >= 0 && lseek(said, 0, SEEK_CUR) > 0;
-}
-
 /* Damaged: reported, and what the store had of it goes. */
 static int read_run(struct store *s, const char *dir, const char *stamp)
 {
@@ -480,10 +467,13 @@ static int read_run(struct store *s, const char *dir, const char *stamp)
         code = gather_run(in.r = r, &in.groups);
     if (!code && r)
         code = read_tables(&in);
-    if (!code && r && !worker_said())
+    if (!code && r && !(said >= 0 && lseek(said, 0, SEEK_CUR) > 0))
         code = move_run(s, r, in.seq > 0, stamp);
     gathered_free_run(r, in.groups);
-    int dropped = drop_tables(s);
+    AUTO_TEXT struct text sql = {0};
+    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++)
+        text_addf(&sql, "DROP TABLE IF EXISTS temp.\"%s\";", table_at(i)->name);
+    int dropped = store_execute(s, sql.s);
     dropped = dropped || (!code && r) ? dropped : forget(s, dir);
     return code ? code : dropped;
 }
@@ -539,20 +529,17 @@ static bool is_known(const struct known *k, const char *dir, const char *stamp)
     return at < k->dirs.n && !strcmp(k->stamps.v[at], stamp);
 }
 
-static bool is_below(const char *dir, const char *root)
-{
-    size_t n = strlen(root);
-    return !strncmp(dir, root, n) && (dir[n] == '/' || !dir[n]);
-}
-
 static int forget_gone(struct store *s, const struct known *k, const struct runs *runs,
                        const char *const *roots, size_t n)
 {
     int code = GS_OK;
     for (size_t i = 0; i < k->dirs.n && !code; i++) {
         bool below = false, there = false;
-        for (size_t j = 0; j < n && !below; j++)
-            below = is_below(k->dirs.v[i], roots[j]);
+        for (size_t j = 0; j < n && !below; j++) {
+            const char *dir = k->dirs.v[i];
+            size_t length = strlen(roots[j]);
+            below = !strncmp(dir, roots[j], length) && (dir[length] == '/' || !dir[length]);
+        }
         for (size_t j = 0; below && j < runs->n && !there; j++)
             there = !strcmp(runs->v[j].dir, k->dirs.v[i]);
         if (below && !there)

@@ -107,15 +107,6 @@ static void add_create(struct text *t, const char *kind, const char *table, cons
     text_addf(t, "%s;", key);
 }
 
-/* Tables that are joined by it. */
-static const char *key_of(size_t table)
-{
-    const char *name = store_tables[table].name;
-    return !strcmp(name, "run")     ? ", PRIMARY KEY (run))"
-           : !strcmp(name, "block") ? ", PRIMARY KEY (run, seq)) WITHOUT ROWID"
-                                    : ")";
-}
-
 static char *schema(void)
 {
     static const char delete[] = "DELETE FROM %s WHERE run = old.run;";
@@ -127,7 +118,10 @@ static char *schema(void)
             text_addf(&t, "CREATE VIEW %s AS %s;", table->name, table->view);
             continue;
         }
-        add_create(&t, "TABLE", table->name, table->columns, key_of(i));
+        add_create(&t, "TABLE", table->name, table->columns,
+                   !strcmp(table->name, "run")     ? ", PRIMARY KEY (run))"
+                   : !strcmp(table->name, "block") ? ", PRIMARY KEY (run, seq)) WITHOUT ROWID"
+                                                   : ")");
         text_addf(&forget, delete, table->name);
     }
     for (size_t i = 0; i < DERIVED; i++) {
@@ -280,15 +274,6 @@ static int create(struct store *s, const char *tables, int version)
     return code;
 }
 
-static void remove_files(const char *path)
-{
-    static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
-    for (size_t i = 0; i < COUNT(ends); i++) {
-        AUTO_FREE char *file = xstrfmt("%s%s", path, ends[i]);
-        unlink(file);
-    }
-}
-
 static bool connect_to(struct store *s)
 {
     sqlite3_close(s->db);
@@ -333,7 +318,11 @@ int store_open(struct store *s, const char *path)
     if (state == STATE_BROKEN || state == STATE_OTHER) {
         say("%s: %s; it is built again from the recordings", path,
             state == STATE_OTHER ? "of another version" : "damaged");
-        remove_files(path);
+        static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+        for (size_t i = 0; i < COUNT(ends); i++) {
+            AUTO_FREE char *file = xstrfmt("%s%s", path, ends[i]);
+            unlink(file);
+        }
         if (!connect_to(s))
             return store_failed(s);
     }

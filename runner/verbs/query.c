@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/csv.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "config/locate.h"
 #include "record/runs.h"
@@ -10,6 +11,7 @@
 #include "store/store.h"
 #include "verbs/commands.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +35,9 @@ static int write_tables(const struct query_request *q, struct store *s)
     for (size_t i = 0; i < s->damaged.n; i++)
         text_addf(&list, "%s\n", s->damaged.v[i]);
     int code = store_export_all(s, q->export);
-    return code || !q->damaged ? code : csv_write_file(q->damaged, list.s);
+    return code || !q->damaged || files_replace(q->damaged, list.s, 0666)
+               ? code
+               : fail_file(q->damaged, "written", errno);
 }
 
 static int export_tables(const struct query_request *q, char **words, int n_words)
