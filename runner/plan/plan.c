@@ -532,7 +532,8 @@ int plan_build(struct plan **out, struct config *config, const char *section)
 
 /* ---- the sections of a config ---- */
 
-bool plan_sections_wanted(const char *section, const char *word)
+/* "null" selects [null] and [null small]; "null small" only itself; NULL all. */
+static bool is_wanted(const char *section, const char *word)
 {
     size_t n = word ? strlen(word) : 0;
     return !word || !strcmp(section, word) || (!strncmp(section, word, n) && section[n] == ' ');
@@ -551,17 +552,15 @@ int plan_sections_of(struct sections *s, struct config *c, const char *workload)
 {
     int code = GS_OK;
     *s = (struct sections){0};
-    for (size_t i = 0; !code && config_workload(c, i); i++) {
+    for (size_t i = 0; config_workload(c, i); i++) {
         struct plan *p = NULL;
-        if (!plan_sections_wanted(config_workload(c, i), workload))
+        if (!is_wanted(config_workload(c, i), workload))
             continue;
-        code = plan_build(&p, config_share(c), config_workload(c, i));
-        if (!code)
+        int one = plan_build(&p, config_share(c), config_workload(c, i));
+        if (!one)
             APPEND(s->plans, s->n) = p;
-        if (code == GS_CANNOT) {
-            s->left_out = code;
-            code = GS_OK;
-        }
+        else
+            *(one == GS_CANNOT ? &s->left_out : &code) = one;
     }
     if (!code && !s->n)
         code = s->left_out ? s->left_out : plan_sections_none(c, workload);

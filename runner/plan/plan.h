@@ -111,8 +111,8 @@ struct sections {
     int left_out; /* GS_CANNOT: a section's plugin cannot be loaded on this machine, reported */
 };
 
-/* `workload`: name of a section, or of a plugin for all its sections; NULL: all sections. A fault
- * of the config is an error before anything runs. If a plugin cannot be loaded here, only its
+/* `workload`: name of a section, or of a plugin for all its sections; NULL: all sections. Each
+ * fault of the config is an error before anything runs. If a plugin cannot be loaded here, only its
  * sections are left out. GS_OK or reported. Call plan_sections_free in both cases. */
 int plan_sections(struct sections *s, const char *config, const char *const *overrides,
                   const char *workload);
@@ -120,8 +120,6 @@ int plan_sections(struct sections *s, const char *config, const char *const *ove
 int plan_sections_of(struct sections *s, struct config *c, const char *workload);
 void plan_sections_free(struct sections *s);
 
-/* "null" selects [null] and [null small]; "null small" only itself; NULL all. */
-bool plan_sections_wanted(const char *section, const char *word);
 /* Reports that no section is selected, with the nearest name. GS_USAGE. */
 int plan_sections_none(const struct config *c, const char *word);
 

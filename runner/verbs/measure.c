@@ -102,15 +102,8 @@ static void say_next(const struct config *c, const struct plan_options *o)
         printf("\nnext: %s%s%s\n", run, slurm ? ", or in Slurm jobs: " : "", other);
 }
 
-/* Plans of the wanted sections. */
-struct planned {
-    struct plan **plans;
-    size_t n;
-    int code;
-};
-
 /* "72 cells in 2 workloads; 40 s to 2.1 min" */
-static void print_total(const struct planned *all)
+static void print_total(const struct sections *all)
 {
     char time[80];
     double least_s = 0, most_s = 0;
@@ -126,7 +119,7 @@ static void print_total(const struct planned *all)
     printf("%s, more on a busy machine\n\n", range(time, sizeof time, least_s, most_s));
 }
 
-static void print_plans(const struct planned *all, const struct plan_options *o)
+static void print_plans(const struct sections *all, const struct plan_options *o)
 {
     if (all->n)
         print_total(all);
@@ -137,10 +130,11 @@ static void print_plans(const struct planned *all, const struct plan_options *o)
     fflush(stdout);
 }
 
-static void check_plans(struct planned *all)
+static int check_plans(const struct sections *all)
 {
     bool slots = false; /* check once: all sections share one [launch] */
-    for (size_t i = 0; i < all->n && all->code != GS_USAGE; i++) {
+    int code = all->left_out;
+    for (size_t i = 0; i < all->n; i++) {
         const struct plan *p = all->plans[i];
         /* A plan with GPUs, several nodes or Slurm probably runs elsewhere: the memory and slots of this
          * machine do not matter for it. */
@@ -148,41 +142,27 @@ static void check_plans(struct planned *all)
             config_section(p->config, "slurm"))
             continue;
         if (!slots)
-            all->code = err_worse(all->code, launcher_check_slots(p));
-        all->code = err_worse(all->code, plan_memory_check(p));
+            code = err_worse(code, launcher_check_slots(p));
+        code = err_worse(code, plan_memory_check(p));
         slots = true;
     }
+    return code;
 }
 
 /* A fault of the config suppresses the plans: before a long plan it would scroll away. */
 static int show_sections(struct config *c, const struct plan_options *o)
 {
-    struct planned all = {0};
-    size_t wanted = 0;
-    for (size_t i = 0; config_workload(c, i); i++)
-        if (plan_sections_wanted(config_workload(c, i), o->workload)) {
-            struct plan *p = NULL;
-            int code = plan_build(&p, config_share(c), config_workload(c, i));
-            all.code = err_worse(all.code, code);
-            if (!code)
-                APPEND(all.plans, all.n) = p;
-            wanted++;
-        }
-    if (wanted && all.code != GS_USAGE)
-        print_plans(&all, o);
-    check_plans(&all);
-    int code = all.code;
-    for (size_t i = 0; i < all.n; i++)
-        plan_free(all.plans[i]);
-    free(all.plans);
-    if (!wanted && !o->workload && config_section(c, "model")) {
+    AUTO(plan_sections_free) struct sections all = {0};
+    if (!config_workload(c, 0) && !o->workload && config_section(c, "model")) {
         AUTO_FREE char *model = err_as_called("'gradsync model' computes its [model]");
         printf("nothing to measure; %s\n", model);
         return GS_OK;
     }
-    if (wanted && !code)
-        say_next(c, o);
-    return wanted ? code : plan_sections_none(c, o->workload);
+    CHECK(plan_sections_of(&all, c, o->workload));
+    print_plans(&all, o);
+    CHECK(check_plans(&all));
+    say_next(c, o);
+    return GS_OK;
 }
 
 /* Checks the settings first, so that a fault in them is reported once, not per section. */

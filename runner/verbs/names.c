@@ -14,33 +14,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Its name, version, summary and file; or why it cannot be used. */
-static void put_plugin(const char *name)
-{
-    struct plugin *p;
-    char why[1024];
-    err_capture(why, sizeof why);
-    int code = plugin_load(&p, name);
-    err_capture(NULL, 0);
-    if (code)
-        printf("%-16s %-6s %s\n", name, "-", why);
-    else
-        printf("%-16s %-6s %s\n%-16s %-6s %s\n", name, p->wl.version, p->wl.summary, "", "",
-               p->path);
-    plugin_unload(code ? NULL : p);
-}
-
+/* Name, version, summary and file of each; or why it cannot be used. */
 static void put_plugins(const struct words *names)
 {
     for (size_t i = 0; i < names->n; i++) {
+        struct plugin *p = NULL;
         char why[1024];
         err_capture(why, sizeof why);
         int code = plugin_try(names->v[i]);
+        TRY(code, plugin_load(&p, names->v[i]));
         err_capture(NULL, 0);
         if (code)
             printf("%-16s %-6s %s\n", names->v[i], "-", why);
         else
-            put_plugin(names->v[i]);
+            printf("%-16s %-6s %s\n%-16s %-6s %s\n", names->v[i], p->wl.version, p->wl.summary, "",
+                   "", p->path);
+        plugin_unload(code ? NULL : p);
     }
 }
 
