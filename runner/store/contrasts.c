@@ -259,8 +259,12 @@ int again_write(struct store *s, const char *dir)
     AUTO_FREE char *file = xstrfmt("%s/" AGAIN_CSV, dir);
     AUTO_FREE char *columns = xstrfmt("%s,%s", compare_columns, again_columns);
     AUTO_FREE char *sql = xstrfmt("SELECT %s FROM temp.again ORDER BY rowid", columns);
+    AUTO_FREE char *take = xstrfmt("INSERT INTO temp.compare SELECT %s FROM main.compare AS t"
+                                   " JOIN main.stamp USING (run) ORDER BY sort, t.rowid",
+                                   compare_columns);
     CHECK(make_functions(s));
-    CHECK(store_take(s, "compare", "compare", compare_columns));
+    CHECK(store_make(s, "compare", compare_columns));
+    CHECK(store_execute(s, take));
     CHECK(store_execute(s, again));
     return store_export(s, sql, columns, file);
 }

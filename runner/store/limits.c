@@ -158,13 +158,6 @@ static int take_given(struct claim *c, const struct config_entry *e, char *part)
     return GS_OK;
 }
 
-/* "claim.NAME"; its parts have one dot more. */
-static bool is_claim(const struct config_entry *e)
-{
-    return !strcmp(e->section, "reference") && !strncmp(e->key, "claim.", 6) &&
-           !strchr(e->key + 6, '.');
-}
-
 static int read_claim(struct claim *claim, const struct config *c, const struct config_entry *e)
 {
     AUTO_FREE char *key = xstrfmt("%s.given", e->key);
@@ -195,7 +188,9 @@ static int put_reference(const struct platform *p)
             put_claim(p, &claim);
     }
     for (size_t i = 0; i < c->n; i++)
-        if (is_claim(&c->entries[i])) {
+        /* "claim.NAME"; its parts have one dot more. */
+        if (!strcmp(c->entries[i].section, "reference") &&
+            !strncmp(c->entries[i].key, "claim.", 6) && !strchr(c->entries[i].key + 6, '.')) {
             int one = read_claim(&claim, c, &c->entries[i]);
             if (!one)
                 put_claim(p, &claim);
@@ -211,31 +206,12 @@ int limits_claims_check(const struct config *c)
 
 /* ---- [model] ---- */
 
-/* By the side of its range that is the easier to reach. */
-static void put_finding(const struct platform *p, const struct wan_finding *f)
+static int put_model(const struct platform *p)
 {
     static const char *const verdicts[] = {[WAN_POSSIBLE] = "possible",
                                            [WAN_UNREACHED] = "unreached",
                                            [WAN_IMPOSSIBLE] = "impossible",
                                            [WAN_CONTRADICTED] = "contradicted"};
-    struct csv *out = p->rows;
-    double value = f->high_is_good ? f->low : f->high,
-           limit = f->verdict == WAN_IMPOSSIBLE ? f->possible : f->reached;
-    AUTO_FREE char *claim = xstrfmt("%s = %s", f->name, f->entry->value);
-    CSV_TEXTS(out, p->name, "published", claim, config_source(p->config, "model", f->entry->key),
-              f->what);
-    csv_real(out, value);
-    csv_text(out, *f->unit ? f->unit : "1");
-    csv_real(out, limit);
-    csv_text(out, "the model of a WAN, [model] and [links]");
-    csv_real(out, f->high_is_good ? value / limit : limit / value);
-    csv_text(out, f->why.s);
-    csv_text(out, verdicts[f->verdict]);
-    csv_end(out);
-}
-
-static int put_model(const struct platform *p)
-{
     AUTO(wan_map_free) struct wan_map m = {0};
     struct wan_training t;
     size_t n = 0;
@@ -243,11 +219,25 @@ static int put_model(const struct platform *p)
         return GS_OK;
     CHECK(wan_map_read(&m, p->config));
     CHECK(wan_training_read(&t, p->config, &m));
-    struct wan_finding *f = wan_audit(p->config, &m, &t, &n);
-    for (size_t i = 0; f && i < n; i++)
-        put_finding(p, &f[i]);
-    wan_findings_free(f, n);
-    return f ? GS_OK : GS_USAGE;
+    struct wan_finding *found = wan_audit(p->config, &m, &t, &n);
+    for (size_t i = 0; found && i < n; i++) {
+        const struct wan_finding *f = &found[i];
+        /* By the side of its range that is the easier to reach. */
+        double value = f->high_is_good ? f->low : f->high,
+               limit = f->verdict == WAN_IMPOSSIBLE ? f->possible : f->reached;
+        AUTO_FREE char *claim = xstrfmt("%s = %s", f->name, f->entry->value);
+        CSV_TEXTS(p->rows, p->name, "published", claim,
+                  config_source(p->config, "model", f->entry->key), f->what);
+        csv_real(p->rows, value);
+        csv_text(p->rows, *f->unit ? f->unit : "1");
+        csv_real(p->rows, limit);
+        csv_text(p->rows, "the model of a WAN, [model] and [links]");
+        csv_real(p->rows, f->high_is_good ? value / limit : limit / value);
+        CSV_TEXTS(p->rows, f->why.s, verdicts[f->verdict]);
+        csv_end(p->rows);
+    }
+    wan_findings_free(found, n);
+    return found ? GS_OK : GS_USAGE;
 }
 
 /* ---- all ---- */

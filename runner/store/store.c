@@ -511,16 +511,6 @@ int store_add_file(struct store *s, const char *path)
     return store_execute(s, view);
 }
 
-int store_take(struct store *s, const char *from, const char *name, const char *columns)
-{
-    AUTO_FREE char *copy =
-        xstrfmt("INSERT INTO temp.\"%s\" SELECT %s FROM main.\"%s\" AS t JOIN main.stamp USING "
-                "(run) ORDER BY sort, t.rowid",
-                name, columns, from);
-    int code = store_make(s, name, columns);
-    return code ? code : store_execute(s, copy);
-}
-
 /* ---- a query as a file ---- */
 
 void store_export_row(void *ctx, sqlite3_stmt *st)

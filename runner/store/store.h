@@ -59,9 +59,6 @@ int store_open_all(struct store *s);
 /* The same; where n is not 0: of the recordings below these roots, in memory. */
 int store_open_roots(struct store *s, const char *const *roots, size_t n);
 
-/* The rows of one derived table of all recordings, in their order, as the temporary table `name` with
- * these columns. GS_OK or reported. */
-int store_take(struct store *s, const char *from, const char *name, const char *columns);
 /* The rows of DIR/NAME.csv as the temporary table NAME, with all its columns; those of the query in
  * DIR/NAME.sql as the view NAME. "OTHER=DIR/NAME.csv" names it OTHER. */
 int store_add_file(struct store *s, const char *path);
