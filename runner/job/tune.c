@@ -46,6 +46,8 @@ struct tune {
     struct tune_options o;
     char **command;
     struct launch_job job;
+    json_t *state; /* what was read; options are texts of it */
+    char *root;    /* the folder of all recordings, of a run that was read */
     struct race race;
     struct visits starts; /* launches of the settings */
     struct price_answer price;
@@ -147,7 +149,6 @@ static const struct state_member members[] = {
     {"arms", STATE_TEXT, 0, 0, AT(o.arms)},
     {"launch_file", STATE_TEXT, 0, 0, AT(o.launches)},
     {"library", STATE_TEXT, 0, 0, AT(o.library)},
-    {"uncounted", STATE_TEXT, 0, 0, AT(uncounted)},
 };
 _Static_assert(sizeof(long) == sizeof(int64_t) && sizeof(size_t) == sizeof(int64_t), "WIDE");
 
@@ -195,8 +196,8 @@ static void member_read(struct tune *t, const struct state_member *m, const json
         *(int64_t *)at = json_integer_of(state, m->name);
     else if (m->kind == STATE_FLAG)
         *(bool *)at = json_is_true(json_object_get(state, m->name));
-    else if (m->kind == STATE_TEXT) /* lives as long as the process */
-        *(const char **)at = *text ? xstrdup(text) : NULL;
+    else if (m->kind == STATE_TEXT)
+        *(const char **)at = *text ? text : NULL;
     else
         *(char **)at = run_read(t, text);
 }
@@ -566,11 +567,10 @@ static const char *set_again(const struct tune *t, const struct tune_setting *s,
 
 static int make_settings(struct tune *t, const struct words *set_inside)
 {
-    const struct tune_request q = {t->o.candidates, t->o.arms, t->o.launches, t->o.library,
-                                   t->o.only,       t->nccl,   t->torch,      t->nodes};
+    const struct tune_request q = {&t->o, t->nccl, t->torch, t->nodes};
     struct tune_settings *set = &t->race.set;
     CHECK(tune_settings_make(set, &q, t->link));
-    for (size_t i = 0; set_inside && i < set_inside->n && !q.arms && !q.launches; i++) {
+    for (size_t i = 0; set_inside && i < set_inside->n && !t->o.arms && !t->o.launches; i++) {
         const char *word = set_inside->v[i];
         AUTO_FREE char *name = xstrfmt("%.*s", (int)strcspn(word, "="), word);
         AUTO_FREE char *apply = xstrfmt("%s=unset", name);
@@ -1632,6 +1632,8 @@ static void release(struct tune *t)
     free(t->race_dir);
     free(t->proof_dir);
     free(t->price_dir);
+    json_decref(t->state);
+    free(t->root);
     free(t->shown);
     free(t->uncounted);
     words_free(&t->inside_names);
@@ -1759,14 +1761,7 @@ int tune_job(const struct tune_options *o, char **command)
     CHECK(read_options(&t));
     CHECK(command_find(*command));
     /* It also finds faults of the user's file, and that --only leaves nothing. */
-    const struct tune_request all = {o->candidates,
-                                     o->arms,
-                                     o->launches,
-                                     o->library,
-                                     o->only,
-                                     0,
-                                     TUNE_DDP | TUNE_FSDP | TUNE_PYTHON,
-                                     0};
+    const struct tune_request all = {o, 0, TUNE_DDP | TUNE_FSDP | TUNE_PYTHON, 0};
     CHECK(tune_say_settings(&all, o->dry_run));
     if (o->dry_run) {
         if (tune_nvls_is_off())
@@ -1824,29 +1819,28 @@ static int restore(struct tune *t, const json_t *state)
     return GS_OK;
 }
 
-static int load(struct tune *t, json_t **state, const char *dir)
+static int load(struct tune *t, const char *dir)
 {
     AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, dir);
     *t = (struct tune){.job.log = -1, .interrupts.fd = -1};
-    CHECK(tune_state_read(state, path, members, COUNT(members)));
+    CHECK(tune_state_read(&t->state, path, members, COUNT(members)));
     t->race_dir = realpath(dir, NULL);
     for (size_t i = 0; i < COUNT(members); i++)
-        member_read(t, &members[i], *state);
-    t->o.out = job_recording_root(dir, t->o.platform); /* lives as long as the process */
-    return t->o.out ? restore(t, *state) : GS_USAGE;
+        member_read(t, &members[i], t->state);
+    t->o.out = t->root = job_recording_root(dir, t->o.platform);
+    return t->root ? restore(t, t->state) : GS_USAGE;
 }
 
 int tune_resume(const char *dir, bool commands)
 {
     AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, dir);
-    AUTO_JSON json_t *state = NULL;
     AUTO_FREE char **command = NULL;
     struct tune t;
-    int code = load(&t, &state, dir);
+    int code = load(&t, dir);
     /* The lock first: another process may just be between a change of the state and its mark. */
     TRY(code, begun_lock(t.race_dir));
     TRY(code, begun_may_command(dir, path, "it holds a command", commands));
-    TRY(code, command_restore(&command, json_object_get(state, "command"), path));
+    TRY(code, command_restore(&command, json_object_get(t.state, "command"), path));
     t.command = command;
     TRY(code, prepare(&t));
     TRY(code, stages(&t));
@@ -1860,8 +1854,7 @@ int tune_resume(const char *dir, bool commands)
 
 static int load_finished(struct tune *t, const char *dir)
 {
-    AUTO_JSON json_t *state = NULL;
-    int code = load(t, &state, dir);
+    int code = load(t, dir);
     TRY(code, t->proof_dir ? judge_proof(t) : GS_OK);
     if (code)
         release(t);

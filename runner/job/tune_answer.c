@@ -48,7 +48,7 @@ int tune_say_settings(const struct tune_request *q, bool print)
              : fail(GS_USAGE,
                     "tune: --only '%s': no setting contains one of these words; --dry-run without "
                     "--only lists all",
-                    q->only);
+                    q->o->only);
 }
 
 char *tune_bytes_text(double share, double all_B)

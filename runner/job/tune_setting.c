@@ -477,13 +477,13 @@ int tune_settings_make(struct tune_settings *s, const struct tune_request *q, en
 {
     int code = GS_OK;
     *s = (struct tune_settings){0};
-    const bool own = q->arms || q->launches;
-    const char *const files[] = {q->arms, q->launches, q->file};
+    const bool own = q->o->arms || q->o->launches;
+    const char *const files[] = {q->o->arms, q->o->launches, q->o->candidates};
     add(s, TUNE_UNKNOWN, "", "", NULL, 0);
     if (!own)
         add_without(s, link);
-    if (q->library) {
-        AUTO_FREE char *apply = xstrfmt(LIBRARY "%s", q->library);
+    if (q->o->library) {
+        AUTO_FREE char *apply = xstrfmt(LIBRARY "%s", q->o->library);
         add(s, TUNE_UNKNOWN, apply, "another NCCL", NULL, 0);
     }
     for (size_t i = 0, first = s->n; i < COUNT(files) && !code; i++, first = s->n) {
@@ -497,7 +497,7 @@ int tune_settings_make(struct tune_settings *s, const struct tune_request *q, en
         for (size_t k = 0; k < settings.n && applies(&rows[i], q, link); k++)
             add(s, rows[i].link, settings.v[k], rows[i].changes, NULL, 0);
     }
-    keep_wanted(s, q->only);
+    keep_wanted(s, q->o->only);
     return code;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/text.h"
+#include "job/tune.h"
 
 #include <stdbool.h>
 
@@ -45,13 +46,10 @@ struct tune_settings {
 };
 
 struct tune_request {
-    const char *file;            /* --candidates; NULL: none */
-    const char *arms, *launches; /* files of settings that replace the table; NULL: none */
-    const char *library;         /* another file of NCCL; NULL: none */
-    const char *only; /* words separated by commas, one of which a label must contain; NULL: all */
-    int nccl;         /* version, e.g. 22809; 0: unknown */
-    int torch;        /* bits: what the job has of PyTorch */
-    long long nodes;  /* 0: unknown */
+    const struct tune_options *o;
+    int nccl;        /* version, e.g. 22809; 0: unknown */
+    int torch;       /* bits: what the job has of PyTorch */
+    long long nodes; /* 0: unknown */
 };
 
 /* The settings for a link. GS_OK, or reported: the user's file. */
