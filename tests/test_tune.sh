@@ -550,6 +550,8 @@ if [ -x "$job" ]; then
         'the setting that is faster in a copy goes to the proof'
     like "$err" 'tune: NCCL_PRETEND=wrong: cannot be compared in the job: rank [0-9]: .*wrong' \
         'a copy with wrong sums is named and left out'
+    echo 'any: NCCL_PRETEND=wrong' >wrong
+    prints '^No setting was tried: none can be compared in this job, as said above\.$' tune -m 2 -l 2 --no-price --arms wrong -- "$job" 2 1000000 ms=4 calls=4 kib=1024
     run env NCCL_P2P_DISABLE=1 "$gradsync" tune -o raw -m 2 -l 3 --seed 3 --only P2P_DISABLE -- "$job" 2 1000000 ms=4 calls=4 kib=1024
     like "$out" '(Run |the steps of )without NCCL_P2P_DISABLE(: steps| were [0-9.]+% shorter)' 'a variable that makes the job slow is found, too'
 

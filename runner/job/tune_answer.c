@@ -166,7 +166,8 @@ void tune_say_nothing(const struct race *r, size_t tried, size_t best, const str
     AUTO_TEXT struct text t = {0};
     size_t untried = 0;
     for (size_t i = 1; i < s->n; i++)
-        untried += r->v[i].untried;
+        untried += r->v[i].untried ||
+                   ((r->v[i].in[IN_JOB] || r->v[i].in[IN_LAUNCHES]) && !r->v[i].effect.launches);
     best = tried ? best : 0;
     AUTO_FREE char *words = best ? tune_setting_words(&s->v[best]) : NULL;
     if (tried)
@@ -174,8 +175,9 @@ void tune_say_nothing(const struct race *r, size_t tried, size_t best, const str
                   100 * r->worth);
     else
         text_addf(&t, "No setting was tried: %s",
-                  s->n > 1 ? "the time was too short; use more --minutes"
-                           : "there is none for this link; name some with --candidates FILE");
+                  untried    ? "the time was too short; use more --minutes"
+                  : s->n > 1 ? "none can be compared in this job, as said above"
+                             : "there is none for this link; name some with --candidates FILE");
     if (best && e && !(expm1(e->hi) < 10)) /* also of NaN */
         text_addf(
             &t,
