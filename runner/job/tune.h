@@ -5,24 +5,9 @@
  */
 #pragma once
 
-#include "base/cli.h"
-#include "base/text.h"
+#include "job/tune_setting.h"
 
 #include <stdbool.h>
-
-struct tune_options {
-    const char *platform, *out;
-    const char *minutes, *worth, *memory; /* numbers; "1.5", "1%", "10%" */
-    const char *candidates;               /* a file; NULL: none */
-    const char *only; /* words with commas, one of which a label must contain; NULL: all */
-    const char *emit; /* "env" or "pytorch" */
-    const char *arms, *launches; /* files of settings that replace the table; NULL: none */
-    const char *library;         /* another file of NCCL; NULL: none */
-    struct cli_int proofs, seed;
-    const char
-        *keep; /* "yes", or minutes between the checkpoints of the job; NULL: it is thrown away */
-    bool dry_run, no_price;
-};
 
 /* GS_OK: there is an answer. */
 int tune_job(const struct tune_options *o, char **command);

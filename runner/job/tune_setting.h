@@ -5,8 +5,8 @@
  */
 #pragma once
 
+#include "base/cli.h"
 #include "base/text.h"
-#include "job/tune.h"
 
 #include <stdbool.h>
 
@@ -43,6 +43,21 @@ struct tune_setting {
 struct tune_settings {
     struct tune_setting *v; /* v[0] is the job as it is */
     size_t n;
+};
+
+/* What the user asks for. */
+struct tune_options {
+    const char *platform, *out;
+    const char *minutes, *worth, *memory; /* numbers; "1.5", "1%", "10%" */
+    const char *candidates;               /* a file; NULL: none */
+    const char *only; /* words with commas, one of which a label must contain; NULL: all */
+    const char *emit; /* "env" or "pytorch" */
+    const char *arms, *launches; /* files of settings that replace the table; NULL: none */
+    const char *library;         /* another file of NCCL; NULL: none */
+    struct cli_int proofs, seed;
+    const char
+        *keep; /* "yes", or minutes between the checkpoints of the job; NULL: it is thrown away */
+    bool dry_run, no_price;
 };
 
 struct tune_request {
