@@ -71,11 +71,13 @@ else
 fi
 
 echo "setup: installing ${missing[*]}"
-apt=("${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Dpkg::Use-Pty=0 -o APT::Keep-Downloaded-Packages=false)
+apt=("${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Dpkg::Use-Pty=0 -o APT::Keep-Downloaded-Packages=false
+    # Neither the descriptions of all packages of Debian nor apt's copies of their lists, 100 MiB.
+    -o Acquire::Languages=none -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
 # Where there is no man, as in containers, nobody reads the documentation of packages.
 if ! command -v man >/dev/null; then
     for unread in 'exclude=/usr/share/doc/*' 'include=/usr/share/doc/*/copyright' 'exclude=/usr/share/man/*' 'exclude=/usr/share/locale/*' \
-        'exclude=/usr/share/javascript/*'; do
+        'exclude=/usr/share/javascript/*' 'exclude=/usr/share/info/*'; do
         apt+=(-o "Dpkg::Options::=--path-$unread")
     done
 fi

@@ -249,25 +249,6 @@ TEST_OF(judged_by_the_first_that_is_off, three)
     assert_string_equal(why, "30 of 900 packets were lost instead of about 0");
 }
 
-/* ---- keys of earlier labs ---- */
-
-TEST(keys_that_nothing_emulates_are_refused)
-{
-    static const char *const keys[] = {"jitter = 1ms", "cross = 2Mbit/s", "reorder = 1%",
-                                       "burst = 5", "a-b = rtt=2ms jitter=1ms"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        struct config *c;
-        struct lab_spec s;
-        char text[256];
-        snprintf(text, sizeof text, "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s\n[links]\n%s\n",
-                 keys[i]);
-        assert_int_equal(config_from_text(&c, "lab.ini", text, strlen(text), NULL), GS_OK);
-        assert_int_equal(lab_spec_read(&s, c), GS_USAGE);
-        lab_spec_free(&s);
-        config_free(c);
-    }
-}
-
 /* ---- one link of a site ---- */
 
 static const char equal_sites[] = "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s\nc = up=8Mbit/s\n"

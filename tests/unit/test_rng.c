@@ -62,18 +62,3 @@ TEST(below_is_unbiased_where_n_is_large)
     for (int i = 0; i < 3; i++)
         assert_true(abs(thirds[i] - DRAWS / 3) < 400); /* 5 standard deviations */
 }
-
-TEST(a_shuffle_is_a_permutation_and_any_of_them)
-{
-    struct rng r;
-    int seen[6] = {0};
-    rng_seed(&r, 13);
-    for (int i = 0; i < 6000; i++) {
-        size_t v[] = {0, 1, 2};
-        rng_shuffle(&r, v, 3);
-        assert_int_equal((1 << v[0]) | (1 << v[1]) | (1 << v[2]), 7);
-        seen[v[0] * 2 + (v[1] > v[2])]++;
-    }
-    for (int i = 0; i < 6; i++)
-        assert_in_range(seen[i], 850, 1150); /* 1000, 5 standard deviations */
-}
