@@ -211,6 +211,7 @@ const struct column column_words[] = {
     {"complete", INTEGER, "1: the run has its manifest", NULL},
     {"imported", INTEGER, "1: read from the output of another program", NULL},
     {"config_text", COLUMN_TEXT, "the config, as it was recorded", NULL},
+    {"command", COLUMN_TEXT, "the job that was measured, secrets hidden; empty: no job", NULL},
     {"attempt", INTEGER, "number of the attempt of the launch, from 1", NULL},
     {"rank", INTEGER, "rank, from 0", NULL},
     {"host", COLUMN_TEXT, "name of the host", NULL},

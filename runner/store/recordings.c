@@ -89,7 +89,9 @@ static void take_run(struct ingest *in, const json_t *header)
     CSV_TEXTS(out, seed, json_text_of(header, "gradsync"), json_text_of(header, "commit"),
               r->plugin, json_text_of(header, "started"));
     CSV_INTEGERS(out, run_is_final(r->dir), r->imported);
-    csv_text(out, json_text_of(header, "config"));
+    const json_t *job = json_object_get(header, "trial");
+    job = job ? job : json_object_get(header, "train");
+    CSV_TEXTS(out, json_text_of(header, "config"), json_text_of(job, "line"));
     csv_end(out);
 }
 

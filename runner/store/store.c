@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define APPLICATION 0x67736462 /* "gsdb" */
-#define SCHEMA 3
+#define SCHEMA 4
 #define WAIT_MS 120000 /* for another writer: a run takes it less than a second */
 
 /* ---- tables ---- */
@@ -27,7 +27,7 @@
 const struct store_table store_tables[] = {
     {"run",
      "run,run_id,dir,platform,workload,label,ranks,nodes,launches,seed,gradsync,git_commit,plugin,"
-     "started,complete,imported,config_text",
+     "started,complete,imported,config_text,command",
      "run", NULL},
     {"host", "run,launch,attempt,rank,host,cpu,cores,kernel,memory_B,gpu,uuid,driver,cuda",
      "rank of a launch", NULL},

@@ -1,0 +1,20 @@
+platform = "h200-2gpu-nvlink"
+ranks = 2
+nodes = 1
+base = 0.0409320555
+rows = 5
+share = 0.027061972
+share_lo = 0.0222760463
+share_hi = 0.0318244709
+name[1] = "the job as it is"
+name[2] = "NCCL_MIN_CTAS=24"
+name[3] = "NCCL of /usr/lib/x86_64-linux-gnu/libnccl.so.2"
+name[4] = "NCCL_MIN_CTAS=32"
+name[5] = "NCCL_MAX_CTAS=8"
+$bars << EOD
+1 0.0409320555 0.0409320555 0.0409320555 0
+2 0.0409184443 0.0408690508 0.0409678974 0
+3 0.0409400323 0.0408976043 0.0409825044 0
+4 0.0409688926 0.0408331897 0.0411050465 0
+5 0.0413733704 0.0412685514 0.0414784555 0
+EOD

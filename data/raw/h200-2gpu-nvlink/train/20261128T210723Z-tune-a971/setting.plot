@@ -1,0 +1,18 @@
+platform = "h200-2gpu-nvlink"
+ranks = 2
+nodes = 1
+base = 0.00248826643
+rows = 5
+share = NaN
+name[1] = "the job as it is"
+name[2] = "NCCL_MIN_CTAS=32"
+name[3] = "NCCL_MIN_CTAS=24"
+name[4] = "NCCL of /usr/lib/x86_64-linux-gnu/libnccl.so.2"
+name[5] = "NCCL_MAX_CTAS=8"
+$bars << EOD
+1 0.00248826643 0.00248826643 0.00248826643 0
+2 0.00236699295 0.00236646935 0.00236751667 0
+3 0.00248916724 0.00248867225 0.00248966232 0
+4 0.0024948592 0.00249432589 0.00249539262 0
+5 0.00426585703 0.0042648877 0.00426682658 0
+EOD
