@@ -214,6 +214,8 @@ static json_t *trial_header(const struct journals *j, const struct job_source *s
                          (json_int_t)j->nccl, "step_calls", (json_int_t)j->visits.step_calls,
                          "step_B", (json_int_t)j->visits.step_B, "other_B", (json_int_t)j->other_B,
                          "dropped", (json_int_t)j->dropped, "over", json_text(j->why)));
+    if (s->periods > 0)
+        json_object_set_new(about, "periods", json_real(s->periods));
     json_object_set_new(h, "trial", about);
     return h;
 }
@@ -440,6 +442,7 @@ static bool take_visit(void *ctx, const struct raw_line *l)
         f->launch = l->launch;
         all->ranks = json_integer_of(o, "ranks");
         all->step_calls = json_integer_of(trial, "step_calls");
+        all->periods = fmax(all->periods, json_number_value(json_object_get(trial, "periods")));
         all->step_B = json_integer_of(trial, "step_B");
     } else if (l->type == RAW_CELL) {
         cell = &APPEND(f->cells, f->n);

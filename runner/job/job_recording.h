@@ -36,6 +36,7 @@ struct job_source {
     char *const *command;
     long long ranks, nodes, seed;
     int launch;
+    double periods; /* of the visits, in a step of the job; 0: a step is one */
 };
 
 /* Visits whose arms have the names that the recording shall have. GS_OK or reported. The manifest is the caller's to

@@ -183,7 +183,7 @@ static double step_of(const struct visits *all, int launch)
     for (size_t i = 0; i < all->n; i++)
         if (all->v[i].launch == launch && !strcmp(all->v[i].arm, "auto") && all->v[i].most_ns)
             v[n++] = visit_step_s(&all->v[i]);
-    return stats_median(v, n);
+    return stats_median(v, n) * (all->periods > 0 ? all->periods : 1);
 }
 
 static bool left_out(const struct visits *all)

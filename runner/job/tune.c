@@ -58,6 +58,7 @@ struct tune {
     double base_s;         /* and one of the job as it is; 0: as long */
     double base_memory_B;
     double line_s;      /* of a step, by the lines that the job prints; 0: unknown */
+    double periods;     /* of the visits, in such a step; 0: a step is one */
     double other_share; /* of the bytes of a step: those that no arm leaves out */
     double all_B;       /* of a step */
     enum tune_link link;
@@ -119,6 +120,7 @@ static const struct state_member members[] = {
     {"base_s", STATE_REAL, 0, 1e9, AT(base_s)},
     {"step_s", STATE_REAL, 0, 1e9, AT(job.step_s)},
     {"line_s", STATE_REAL, 0, 1e9, AT(line_s)},
+    {"periods", STATE_REAL, 0, 1e9, AT(periods)},
     {"other_share", STATE_REAL, 0, 1, AT(other_share)},
     {"all_B", STATE_REAL, 0, 1e18, AT(all_B)},
     {"base_memory_B", STATE_REAL, 0, 1e18, AT(base_memory_B)},
@@ -470,7 +472,8 @@ static struct job_source source_of(const struct tune *t, const char *dir, int la
                                t->ranks > 0 ? t->ranks : 1,
                                t->nodes > 0 ? t->nodes : 1,
                                t->o.seed.value,
-                               launch};
+                               launch,
+                               t->periods};
 }
 
 /* The visits of a launch, as another launch of the price. */
@@ -682,13 +685,12 @@ static void say_step(const struct first *f, const struct launched *r)
 {
     const struct tune *t = f->t;
     const struct journals *j = &r->journals;
-    double ratio = t->line_s > 0 ? t->line_s / r->step_s : 1;
-    if (ratio > 1.5)
+    if (t->periods > 0)
         say("tune: a step takes %s, by the lines that the job prints; the job communicates over "
             "%s; visits are "
             "periods of %lld collective%s, %.0f a step",
             HUMAN_TIME(t->line_s), tune_link_words[t->link], (long long)j->step_calls,
-            j->step_calls == 1 ? "" : "s", ratio);
+            j->step_calls == 1 ? "" : "s", t->periods);
     else if ((j->equal || t->other_share > 0.5) && !(t->line_s > 0))
         say("tune: a period of %lld collective%s takes %s, which is a step if a step has so many; "
             "the job communicates over %s",
@@ -769,10 +771,12 @@ static void announce(struct first *f, const struct launched *r)
     double time = left_s(t) - fmin(reserve_s(t, r), left_s(t) / 2);
     f->told = true;
     t->line_s = r->line_s;
+    /* Beside other programs the times of lines and of visits differ by themselves. */
+    double ratio = t->line_s / r->step_s, times = round(ratio);
+    t->periods = times > 1 && fabs(ratio - times) < 0.1 * times && !(t->load > 0) ? times : 0;
     t->all_B = (double)(r->journals.other_B + r->journals.all_B);
     t->other_share = t->all_B > 0 ? (double)r->journals.other_B / t->all_B : 0;
-    t->all_B *=
-        t->line_s > 0 ? fmax(1, t->line_s / r->step_s) : 1; /* a visit may have periods of a step */
+    t->all_B *= fmax(1, t->periods);
     say_step(f, r);
     leave_what_cannot_act(t, &r->journals);
     arms = race_left(&t->race, IN_JOB);
@@ -816,10 +820,15 @@ static void announce(struct first *f, const struct launched *r)
 static void tell_time(struct first *f, const struct visits *all)
 {
     double began[3] = {INFINITY, INFINITY, INFINITY};
+    int64_t first = INT64_MAX; /* it is not 0 if another step was found after some blocks */
     for (size_t i = 0; i < all->n; i++)
-        if (all->v[i].block < 3)
-            began[all->v[i].block] = fmin(began[all->v[i].block], all->v[i].at);
-    if (f->time_told || isinf(began[2]))
+        first = all->v[i].block < first ? all->v[i].block : first;
+    for (size_t i = 0; i < all->n; i++)
+        if (all->v[i].block < first + 3) {
+            double *at = &began[all->v[i].block - first];
+            *at = fmin(*at, all->v[i].at);
+        }
+    if (f->time_told || isinf(began[0]) || isinf(began[2]))
         return;
     f->time_told = true;
     end_progress();
@@ -984,6 +993,7 @@ static bool first_enough(void *ctx, struct launch *l)
         return true;
     tell_time(f, &j->visits);
     judge_dead(t, j);
+    l->r->journals.visits.periods = t->periods;
     price_from(&t->price, &j->visits);
     size_t blocks = blocks_of(&j->visits);
     size_t most = only_measures(t) ? BLOCKS_MIN : BLOCKS_MOST;
