@@ -7,7 +7,7 @@ load data
 load "figures/words.gp"
 set datafile separator ","
 platform = ""; workload = ""; detail = ""; y_title = ""; ranks = 0; nodes = 0
-place(link, kind, ranks) = kind eq "job" ? link . ", " . ranks . " GPUs" : link
+place(link, kind, ranks, platform) = kind eq "job" ? link . ", " . ranks . " × H" . platform[2:4] : link
 shown(kind) = kind eq "job" || kind eq "replay"
 stats $rows using (shown(strcol(2)) ? $5 : NaN) nooutput
 rows = STATS_records
@@ -15,7 +15,7 @@ least = STATS_min < 0 ? 25 * floor(100 * STATS_min / 25) : 0
 ROW = 0.165
 PLOT = ROW * rows + 0.05
 KEY = 0.02
-LEFT = 2.02
+LEFT = 2.22
 RIGHT = 0.3
 load "figures/style.gp"
 unset label
@@ -45,4 +45,4 @@ do for [i = 1 : |$rows|] {
 plot $rows using (0):0:(0):(strcol(2) eq "job" && $5 > 0 ? 100 * $4 : 0):($0 - thick):($0 + thick) with boxxyerror fillcolor rgb "#303030" fillstyle solid 1 noborder, \
     $rows using (strcol(2) eq "job" && $5 <= 0 ? 0 : NaN):0:(0):(100 * $4):($0 - thick):($0 + thick) with boxxyerror linecolor rgb "#303030" dashtype solid fillstyle empty border, \
     $rows using (0):0:(0):(strcol(2) eq "replay" ? 100 * $4 : 0):($0 - thick):($0 + thick) with boxxyerror fillcolor rgb "#8CC4E8" fillstyle solid 1 noborder, \
-    $rows using (shown(strcol(2)) ? 100 * $4 : NaN):0:(100 * $5):(100 * $6):ytic(place(strcol(1), strcol(2), strcol(12)) . ": " . strcol(3)) with xerrorbars pointtype 7 pointsize 0.01 linewidth 1 dashtype solid linecolor rgb "#000000"
+    $rows using (shown(strcol(2)) ? 100 * $4 : NaN):0:(100 * $5):(100 * $6):ytic(place(strcol(1), strcol(2), strcol(12), strcol(9)) . ": " . strcol(3)) with xerrorbars pointtype 7 pointsize 0.01 linewidth 1 dashtype solid linecolor rgb "#000000"

@@ -1875,15 +1875,18 @@ static int print_run(const char *dir, struct words *runs)
 {
     struct tune t;
     CHECK(load_finished(&t, dir));
+    static const char *const names[] = {"price", "settings", "proof"};
     const char *const dirs[] = {t.price_dir, t.race_dir, t.proof_dir};
-    AUTO_FREE char *text = runs_text(&t);
-    if (t.race.set.n) {
+    AUTO_TEXT struct text text = {0};
+    if (t.race.set.n)
         say_answer(&t);
-        screen_say(text);
-    }
     for (size_t i = 0; i < COUNT(dirs) && t.race.set.n; i++)
-        if (dirs[i])
+        if (dirs[i]) {
+            text_addf(&text, "%s%s %s", text.len ? ", " : "", names[i], path_name(dirs[i]));
             words_add(runs, path_name(dirs[i]));
+        }
+    if (text.len)
+        screen_say(text.s);
     release(&t);
     return GS_OK;
 }
