@@ -17,7 +17,7 @@ paper_figures := links price
 
 paper_tables := $(csv)/stamp $(csv)/error_rates.csv $(queried:%=$(csv)/%.csv) $(csv)/wan/needed.csv $(wan_plans:%=$(csv)/wan/%.csv) $(wan_errors)
 
-$(written_in)/macros.tex: paper/numbers.sh $(wildcard paper/*.sql) figures/price.sql figures/links.sql $(paper_tables) $(BUILD)/gradsync | $(written_in)/
+$(written_in)/macros.tex: paper/numbers.sh $(wildcard paper/*.sql) figures/price.sql figures/links.sql paper/in_job.sql $(paper_tables) $(BUILD)/gradsync | $(written_in)/
 	$(call quiet,NUMBERS,$@)bash paper/numbers.sh '$(BUILD)/gradsync' $(csv) >$@.new && mv $@.new $@
 $(written_in)/figures.tex: $(paper_figures:%=$(drawn)/%/stamp) mk/paper.mk | $(written_in)/
 	@for f in $(paper_figures); do pdf=figures/out/method/$$f.pdf; [ ! -e $$pdf ] || printf '%s' "\expandafter\def\csname gs@figure@$$f\endcsname{$$pdf}"; done >$@

@@ -8,7 +8,7 @@ set -euo pipefail
 gradsync=$1 csv=$2 && shift 2
 macros() { # SQL-FILE…: beside error_rates.csv, all tables are those of `make tables`
     local tables=() file
-    for file in paper/contrasts.sql figures/price.sql figures/links.sql "$csv"/{error_rates,limits,again,wan/needed,wan/model-error}.csv; do
+    for file in paper/contrasts.sql figures/price.sql figures/links.sql paper/in_job.sql "$csv"/{error_rates,limits,again,wan/needed,wan/model-error}.csv; do
         [ ! -e "$file" ] || tables+=(--table "$file")
     done
     "$gradsync" query -q --format tex "${tables[@]}" -- "$(cat "$@")"

@@ -495,6 +495,24 @@ UNION ALL
 SELECT 'price.step.' || key, 'percent', value, NULL, NULL
 FROM json_each((SELECT json_object('most', max(price), 'least', min(price)) FROM price WHERE kind = 'replay'));
 
+-- ---- settings inside running jobs on two H200s (paper/in_job.sql), without an interval
+WITH wanted(name, link, job, setting) AS (
+    VALUES ('ctas.alone', 'NVLink', 'GPT 162M, alone', 'MIN_CTAS=32'),
+        ('ctas', 'NVLink', 'GPT 162M', 'MIN_CTAS=32'),
+        ('few.alone', 'NVLink', 'GPT 162M, alone', 'MAX_CTAS=8'),
+        ('few', 'NVLink', 'GPT 162M', 'MAX_CTAS=8'),
+        ('host.16', 'host memory', 'GPT 162M', 'MIN_NCHANNELS=16'),
+        ('host.24', 'host memory', 'GPT 162M', 'MIN_NCHANNELS=24'),
+        ('host.library', 'host memory', 'GPT 162M', 'NCCL 2.30.7'),
+        ('sock', 'sockets', 'GPT 162M', '2 x 2')
+)
+SELECT 'injob.' || name, 'change', 1 + change / 100.0, NULL, NULL
+FROM wanted JOIN in_job USING (link, job, setting)
+UNION ALL
+SELECT 'injob.' || name || '.launches', 'integer', launches, NULL, NULL
+FROM wanted JOIN in_job USING (link, job, setting)
+WHERE name IN ('ctas', 'host.16', 'sock');
+
 -- ---- sockets over loopback: threads, and sockets of each; the change of the all-reduce alone beside
 -- that of the step
 WITH grid AS (
