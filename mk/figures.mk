@@ -82,7 +82,7 @@ sound-tables: $(csv)/stamp $(queried:%=$(csv)/%.csv)
 drawings := $(pairs:%=panels/%) $(addprefix answer/,$(sort $(foreach p,$(pairs),$(firstword $(subst /, ,$p)))))
 drawings += $(if $(ONLY),,$(queried))
 $(drawn)/%/stamp: $(csv)/stamp $(drawn)/configs $(drawn)/colours $(wildcard figures/*.sql figures/*.gp) figures/draw figures/plot | $(if $(CONFIGS),known)
-	@CONFIGS='$(CONFIGS)' COLOURS='$(COLOURS)' GRADSYNC='$(BUILD)/gradsync' figures/draw $(subst /, ,$*) && touch $@
+	@MAY_BE_EMPTY=yes CONFIGS='$(CONFIGS)' COLOURS='$(COLOURS)' GRADSYNC='$(BUILD)/gradsync' figures/draw $(subst /, ,$*) && touch $@
 # One that was deleted is drawn again.
 $(if $(draws),$(shell bash mk/drawn.sh --lost $(drawn))): FORCE
 # A config of CONFIGS that no recording to be drawn has is an error before anything is drawn or deleted.

@@ -131,7 +131,7 @@ asked() { # OUT NAME OF CSV…: the data that figures/draw NAME OF has of the ta
     { printf '#!/bin/bash\nshift\nexec %q query' "$gradsync" && printf ' %q' "${given[@]}" && echo ' "$@"'; } >tables/ask
     chmod +x tables/ask
     # shellcheck disable=SC2086 # PLATFORM/WORKLOAD are two words
-    GRADSYNC=tables/ask figures/draw "$name" ${of/\// } && rm -rf "$out" && cp -r "data/csv/drawn/$name${of:+/$of}" "$out"
+    MAY_BE_EMPTY=yes GRADSYNC=tables/ask figures/draw "$name" ${of/\// } && rm -rf "$out" && cp -r "data/csv/drawn/$name${of:+/$of}" "$out"
 }
 panels() { # OUT P/W FOLDER [TRANSITIONS]
     asked "$1" panels "$2" "$3"/{summary,iteration,compare,chosen,samples}.csv ${4:+"$4"} &&

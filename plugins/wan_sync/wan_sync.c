@@ -14,9 +14,11 @@
  * The schedule of a cell is made before its first sample (sync_open). A sample goes from sample() below
  * through sync_train() to post_fragment(), which queues a fragment. sync_poll() and sync_wait() call advance_sync(),
  * which takes it from phase to phase. strategy_start() and strategy_poll() give the blocks of its schedule to the
- * send() of a link (transport/link.h), in tcp_link.c, which queues them; the link's next() does all reading and
- * writing. Back: next() names a block that has arrived, the engine in strategy.c adds it, sync_wait() ends when
- * the schedule is done, and fill_metrics() reads the totals. strategy=mpi leaves all of this out after sync.c.
+ * send() of a link (transport/link.h), in tcp_link.c. It queues a block and writes at once what the kernel takes
+ * (tcp_pump()); while the link rests it only queues, and the first next() chooses the streams before it writes. next()
+ * reads, and writes what is left. Back: next() names a block that has arrived, the engine in strategy.c adds it,
+ * sync_wait() ends when the schedule is done, and fill_metrics() reads the totals. strategy=mpi leaves all of this
+ * out after sync.c.
  *
  * Without compute, one iteration is one synchronisation of the whole buffer. With compute, it is H
  * steps and their synchronisations (sync.h). These follow from a recording and the cell's

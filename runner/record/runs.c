@@ -7,6 +7,7 @@
 #include "base/shell.h"
 #include "base/text.h"
 #include "config/locate.h"
+#include "config/settings_tables.h"
 #include "record/raw.h"
 #include "record/record.h"
 
@@ -20,6 +21,16 @@ char *run_completed_by(const char *dir)
 {
     AUTO_FREE char *jobs = xstrfmt("%s/" RUNS_JOBS, dir);
     return xstrfmt("gradsync %s %s", access(jobs, F_OK) ? "resume" : "submit", SHELL_WORD(dir));
+}
+
+char *run_how_completed(const char *dir)
+{
+    AUTO_FREE char *path = xstrfmt("%s/plan.json", dir), *command = run_completed_by(dir);
+    AUTO_JSON json_t *plan = json_load_file(path, 0, NULL);
+    const char *section = json_text_of(plan, "section");
+    return section && train_is_section(section)
+               ? xstrfmt("nothing completes it, as the verb 'train' that measured it is gone")
+               : xstrfmt("to complete it: %s", command);
 }
 
 /* ---- run folders ---- */
@@ -374,13 +385,12 @@ int runs_choose(struct choice *c, const char *const *args, size_t n)
 void runs_choice_say(const struct choice *c)
 {
     char older[96] = "";
-    AUTO_FREE char *unfinished = NULL, *command = NULL;
+    AUTO_FREE char *unfinished = NULL, *how = NULL;
     if (!c->platform)
         return;
     if (c->unfinished) {
-        command = run_completed_by(c->unfinished);
-        unfinished =
-            xstrfmt(", without a newer run that is unfinished (to complete it: %s)", command);
+        how = run_how_completed(c->unfinished);
+        unfinished = xstrfmt(", without a newer run that is unfinished (%s)", how);
     }
     bool of_many = c->one && c->runs.n + c->older > 1;
     if (of_many && c->named)

@@ -14,6 +14,9 @@
 #define RUNS_JOBS "jobs.jsonl"
 /* The command that completes the run: resume, or submit if Slurm jobs measure it. The caller frees it. */
 char *run_completed_by(const char *dir);
+/* "to complete it: " and that command. A run of the verb `train` of 0.2.0 cannot be completed: it says so. The caller
+ * frees it. */
+char *run_how_completed(const char *dir);
 
 /* ---- run folders ---- */
 

@@ -165,14 +165,14 @@ static int print_table(struct store *s)
 /* Files of the run folder that are not there. An import, a trial and a run of tune have no plan. */
 static int say_missing(const char *dir, bool imported, bool is_job)
 {
-    AUTO_FREE char *plan = xstrfmt("%s/plan.json", dir), *command = run_completed_by(dir);
+    AUTO_FREE char *plan = xstrfmt("%s/plan.json", dir), *how = run_how_completed(dir);
     if (access(plan, F_OK) && !imported && !is_job)
         return fail_at(GS_FAILED, dir, 0,
                        "plan.json is missing, so cells that were never measured are not listed: "
                        "restore the file");
     if (!run_is_final(dir))
-        say("no " RECORD_MANIFEST ": the run was interrupted, or the file was lost; %s%s",
-            imported ? "import it again" : "to complete it: ", imported ? "" : command);
+        say("no " RECORD_MANIFEST ": the run was interrupted, or the file was lost; %s",
+            imported ? "import it again" : how);
     return GS_OK;
 }
 

@@ -61,7 +61,7 @@ printf '%s\n' '[sites]' 'a = gpus=1 up=1Gbit/s' 'b = gpus=1 up=1Gbit/s' 'c = gpu
 sync() { # SETTING…: the time of each strategy
     for s; do set -- "$@" --set "$s" && shift; done
     gradsync model -q links.ini "$@" --csv links.csv &&
-        awk -F, '$2 == "strategy" { printf "%s %.3f%s", $3, $11, $3 == "hierarchical" ? "\n" : "  " }' links.csv
+        awk -F, '$2 == "strategy" { printf "%s%s %.3f", n++ ? "  " : "", $3, $11 } END { if (n) print "" }' links.csv
 }
 $ sync
 $ sync 'links:a>b=rate=250Mbit/s'

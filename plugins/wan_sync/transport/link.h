@@ -39,10 +39,10 @@ struct link;
 
 struct link_ops {
     const char *name;
-    /* `data` belongs to the link until its LINK_SENT. */
+    /* `data` belongs to the link until its LINK_SENT. May write at once. */
     int (*send)(struct link *, int peer, uint32_t id, const void *data, size_t bytes);
-    /* Returns 1 with the next finished block, 0 if there is none within timeout_s, or -1. All
-     * progress happens in this call. */
+    /* Returns 1 with the next finished block, 0 if there is none within timeout_s, or -1. Reads
+     * what has come, and writes what send() left. */
     int (*next)(struct link *, struct link_event *, double timeout_s);
     /* Call it outside of timed code before a rank stops calling next() for long. Drives the link
      * until the kernel has all that was sent. 0 or -1. */
