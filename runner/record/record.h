@@ -61,7 +61,7 @@
  *           lab            under `gradsync lab`: configured sites and links, and their
  *                          measurement before the command (lab/spec.h)
  *           trial          of `gradsync tune`: visits (job/job_recording.h)
- *   note                   a fact from the plugin or the runner; of `gradsync train` also gpu, uuid,
+ *   note                   a fact from the plugin or the runner; of launches of a job also gpu, uuid,
  *                          driver, cuda_driver of each GPU and nccl, after its first start
  *           cell, copy     the cell, "" for the whole process
  *           key, value     texts
