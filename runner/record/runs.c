@@ -27,7 +27,10 @@ char *run_how_completed(const char *dir)
 {
     AUTO_FREE char *path = xstrfmt("%s/plan.json", dir), *command = run_completed_by(dir);
     AUTO_JSON json_t *plan = json_load_file(path, 0, NULL);
+    AUTO_FREE char *tune = xstrfmt("%s/tune.json", dir);
     const char *section = json_text_of(plan, "section");
+    if (!plan && access(tune, F_OK)) /* visits inside a job: tune has its state in another run */
+        return xstrdup("to complete it, resume the run of tune that it is part of");
     return section && train_is_section(section)
                ? xstrfmt("nothing completes it, as the verb 'train' that measured it is gone")
                : xstrfmt("to complete it: %s", command);
