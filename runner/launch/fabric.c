@@ -26,6 +26,7 @@ struct fabric {
     size_t ports;
     char control[32]; /* the best interface for NCCL's connections; "": none */
     int merit;        /* of it */
+    bool only_ipv6;   /* it has no IPv4 address */
     char *ofi_plugin; /* libfabric's NCCL plugin, e.g. aws-ofi-nccl; NULL: none found */
 };
 
@@ -118,17 +119,24 @@ static void read_ports(struct fabric *f, const char *root)
     }
 }
 
-/* The routes show which interfaces have an IPv4 address, and which has the default route. */
-static int merit_by_routes(const char *interface, const char *root)
+/* The routes show which interfaces have an IPv4 address and which has the default route. Of an IPv6
+ * address, "20010db8… 02 40 00 80 eth0", scope 00 is global. */
+static int merit_by_addresses(const char *interface, const char *root, bool *only_ipv6)
 {
-    AUTO_FREE char *routes = xstrfmt("%s/proc/net/route", root);
-    AUTO_FCLOSE FILE *f = fopen(routes, "r");
+    AUTO_FREE char *routes = xstrfmt("%s/proc/net/route", root),
+                   *inet6 = xstrfmt("%s/proc/net/if_inet6", root);
+    AUTO_FCLOSE FILE *in4 = fopen(routes, "r"), *in6 = fopen(inet6, "r");
     char line[512], name[32];
     unsigned long destination;
+    unsigned scope;
     int merit = 0;
-    while (f && fgets(line, sizeof line, f))
+    while (in4 && fgets(line, sizeof line, in4))
         if (sscanf(line, "%31s %lx", name, &destination) == 2 && !strcmp(name, interface))
             merit |= HAS_ADDRESS | (destination ? 0 : DEFAULT_ROUTE);
+    *only_ipv6 = !merit;
+    while (in6 && fgets(line, sizeof line, in6))
+        if (sscanf(line, "%*s %*x %*x %x %*x %31s", &scope, name) == 2 && !strcmp(name, interface))
+            merit |= scope ? 0 : HAS_ADDRESS;
     return merit;
 }
 
@@ -140,13 +148,15 @@ static void read_interfaces(struct fabric *f, const char *root)
     files_list(folder, "*", &w);
     for (size_t i = 0; i < w.n; i++) {
         AUTO_FREE char *device = xstrfmt("%s/%s/device", folder, w.v[i]);
-        int merit = merit_by_routes(w.v[i], root);
+        bool only_ipv6;
+        int merit = merit_by_addresses(w.v[i], root, &only_ipv6);
         read_at(state, sizeof state, "%s/%s/operstate", folder, w.v[i]);
         if (!merit || !strcmp(w.v[i], "lo") || (strcmp(state, "up") && strcmp(state, "unknown")))
             continue;
         merit |= access(device, F_OK) ? 0 : IS_DEVICE; /* not a bridge or a container's */
         if (merit > f->merit) {
             f->merit = merit;
+            f->only_ipv6 = only_ipv6;
             snprintf(f->control, sizeof f->control, "%s", w.v[i]);
         }
     }
@@ -250,8 +260,16 @@ json_t *fabric_json(const char *root)
                                       "before the name: exactly this interface",
                                       f.merit & DEFAULT_ROUTE ? "the default route" : "an address");
         json_object_set_new(all, "control", json_string(f.control));
+        json_object_set_new(all, "control_family", json_string(f.only_ipv6 ? "IPv6" : "IPv4"));
         add(settings, "NCCL_SOCKET_IFNAME", name, why);
     }
+    if (f.only_ipv6) {
+        AUTO_FREE char *why = xstrfmt("%s has IPv6 addresses alone", f.control);
+        add(settings, "NCCL_SOCKET_FAMILY", "AF_INET6", why);
+    }
+    if (f.only_ipv6 && highest_rate(&f, roce) > 0)
+        add(settings, "NCCL_IB_ADDR_FAMILY", "AF_INET",
+            "data still goes over RoCE's IPv4 addresses");
     json_object_set_new(all, "settings", settings);
     free(f.port);
     free(f.ofi_plugin);

@@ -56,7 +56,7 @@ bool launcher_binds_to_gpus(const struct plan *p);
  * And the NCCL settings that follow from them. They are read from /sys and /proc below a root folder,
  * so that tests can use another tree. */
 
-/* {ports: [{name, kind, pci, active, rate_Bps}], gpus: [{pci}], control, gpudirect, ofi_plugin,
+/* {ports: [{name, kind, pci, active, rate_Bps}], gpus: [{pci}], control, control_family, gpudirect, ofi_plugin,
  * settings: [{name, value, kept, why}]}, as recordings have it. `control` is the interface for NCCL's
  * connections, and missing if there is none; `kept` means that the environment sets the variable
  * already, and wins. root "": this machine. */

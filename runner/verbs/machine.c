@@ -31,7 +31,8 @@ static void show_devices(const json_t *fabric)
         printf("GPUs       none\n");
     for (size_t i = 0; i < json_array_size(gpus); i++)
         printf("%-10s %s\n", i ? "" : "GPUs", json_text_of(json_array_get(gpus, i), "pci"));
-    printf("control    %s\n", *control ? control : "no interface is up with an IPv4 address");
+    printf("control    %s%s%s\n", *control ? control : "no interface is up with an address",
+           *control ? ", " : "", json_text_of(fabric, "control_family"));
     printf("GPUDirect  %s\n", json_is_true(json_object_get(fabric, "gpudirect"))
                                   ? "nvidia_peermem is loaded"
                                   : "no peer-memory module is loaded (DMA-BUF may work)");

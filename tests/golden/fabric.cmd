@@ -38,6 +38,7 @@ route() { # TREE: lines "INTERFACE DESTINATION"
     put "$1/proc/net/route" $'Iface\tDestination\tGateway'
     while read -r name to; do printf '%s\t%s\t0100000A\n' "$name" "$to" >>"$1/proc/net/route"; done
 }
+inet6() { put "$1/proc/net/if_inet6" "20010db8000000000000000000000001 02 40 00 80 $2"; }
 
 # Two sockets. Behind each is a switch with a GPU and an adapter; two more adapters are elsewhere.
 t=ib
@@ -75,7 +76,8 @@ for i in 0 1; do
     gid $t mlx5_$i 3 'RoCE v2' 0000:0000:0000:0000:0000:ffff:0a00:0001
 done
 net $t eth0 up pci0000:00/0000:00:1f.6
-route $t <<<'eth0 0000000A'
+route $t </dev/null
+inet6 $t eth0
 $ gradsync check --machine --root roce
 gid $t mlx5_1 3 'IB/RoCE v1' fe80:0000:0000:0000:0000:0000:0000:0002
 $ gradsync check --machine --root roce
