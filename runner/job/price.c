@@ -265,12 +265,15 @@ char *price_sentence(const struct price_answer *a)
     text_add(&t, ".");
     bool longer = a->half.value < 0; /* 0 - x: as in shorter() */
     if (!isnan(a->half.value))
-        text_addf(&t, " With half the bytes the step is %.1f%% [%.1f, %.1f] %s.",
-                  100 * fabs(a->half.value), 100 * (longer ? 0 - a->half.hi : a->half.lo),
+        text_addf(&t, " %sith half the bytes the step is %.1f%% [%.1f, %.1f] %s.",
+                  a->launches ? "In the first launch, w" : "W", 100 * fabs(a->half.value),
+                  100 * (longer ? 0 - a->half.hi : a->half.lo),
                   100 * (longer ? 0 - a->half.lo : a->half.hi), longer ? "longer" : "shorter");
     if (!isnan(a->waiting.value))
-        text_addf(&t, " Waiting and latency, of the rank that waits longest: %.1f%% [%.1f, %.1f].",
-                  100 * a->waiting.value, 100 * a->waiting.lo, 100 * a->waiting.hi);
+        text_addf(&t,
+                  " Waiting and latency%s, of the rank that waits longest: %.1f%% [%.1f, %.1f].",
+                  a->launches ? " there" : "", 100 * a->waiting.value, 100 * a->waiting.lo,
+                  100 * a->waiting.hi);
     return t.s;
 }
 

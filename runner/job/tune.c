@@ -1166,10 +1166,10 @@ static int first_winner(struct tune *t)
     if (t->winner) {
         const struct effect *e = &t->race.v[t->winner].effect;
         AUTO_FREE char *words = tune_setting_words(&t->race.set.v[t->winner]);
-        say("tune: of %s: %s%s: steps %.1f%% shorter [%.1f, %.1f]",
+        say("tune: in %s %s: %s: steps %.1f%% shorter [%.1f, %.1f]",
             t->price_launches > 1 ? "these launches" : "this launch",
-            e->hi < 0 ? "" : "not shown, and the best is ", words, -100 * expm1(e->value),
-            -100 * expm1(e->hi), -100 * expm1(e->lo));
+            e->hi < 0 ? "one setting is best" : "no setting is shown to gain; the best so far",
+            words, -100 * expm1(e->value), -100 * expm1(e->hi), -100 * expm1(e->lo));
     }
     return write_state(t);
 }

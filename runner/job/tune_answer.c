@@ -187,10 +187,11 @@ void tune_say_nothing(const struct race *r, size_t tried, size_t best, const str
     else if (best && e)
         text_addf(
             &t,
-            "; in %d launches of its proof the steps of %s were %.1f%% %s [%+.1f, %+.1f], and a "
+            "; in %d launches of its proof the steps of %s were %.1f%% %s [%.1f, %.1f], and a "
             "gain below %.1f%% would not have been proven",
             e->launches, words, 100 * fabs(expm1(e->value)), e->value < 0 ? "shorter" : "longer",
-            100 * expm1(e->lo), 100 * expm1(e->hi),
+            100 * (e->value < 0 ? 0 - expm1(e->hi) : expm1(e->lo)),
+            100 * (e->value < 0 ? 0 - expm1(e->lo) : expm1(e->hi)),
             -100 * expm1(e->value - e->hi - (isnan(floor) ? 0 : fabs(floor))));
     else if (best)
         text_addf(&t, "; the best left open is %s", words);
@@ -387,9 +388,10 @@ int tune_svg(const struct tune_result *r, const char *file)
             text_addf(&rows,
                       "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"black\"/>\n",
                       SVG_LEFT + bar->lo * scale, SVG_LEFT + bar->hi * scale, y + 8, y + 8);
-        text_addf(&rows, "<text x=\"%.1f\" y=\"%.1f\">%.4g ms%s%s</text>\n",
-                  SVG_LEFT + SVG_BARS + 24, y + 13, 1e3 * bar->s, *bar->remark ? "," : "",
-                  bar->remark);
+        text_addf(
+            &rows, "<text x=\"%.1f\" y=\"%.1f\">%.4g ms%s%s</text>\n",
+            fmax(SVG_LEFT + SVG_BARS + 24, isnan(bar->hi) ? 0 : SVG_LEFT + bar->hi * scale + 8),
+            y + 13, 1e3 * bar->s, *bar->remark ? "," : "", bar->remark);
     }
     text_addf(&t,
               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"%.0f\" "
