@@ -909,7 +909,7 @@ static void first_progress(const struct first *f, const struct visits *all)
     AUTO_TEXT struct text text = {0};
     text_addf(&text, "block %zu", blocks_of(all) + 1);
     if (open)
-        text_addf(&text, ", %zu settings are left", open);
+        text_addf(&text, ", %zu setting%s left", open, open == 1 ? " is" : "s are");
     if (t->price.blocks > 1)
         text_addf(&text, "; communication costs about %.0f%%", 100 * t->price.none.value);
     progress(t, "first launch", text.s);
@@ -1246,8 +1246,9 @@ static int race_round(struct tune *t)
 {
     AUTO_FREE struct turn *turns = xcalloc(t->race.set.n, sizeof *turns);
     AUTO_FREE size_t *order = xcalloc(t->race.set.n, sizeof *order);
-    AUTO_FREE char *what = xstrfmt("launches, round %d, %zu settings left", t->round + 1,
-                                   race_left(&t->race, IN_LAUNCHES));
+    size_t left = race_left(&t->race, IN_LAUNCHES);
+    AUTO_FREE char *what =
+        xstrfmt("launches, round %d, %zu setting%s left", t->round + 1, left, left == 1 ? "" : "s");
     struct rng rng;
     size_t n = 0;
     for (size_t i = 0; i < t->race.set.n; i++)
@@ -1777,10 +1778,10 @@ int tune_job(const struct tune_options *o, char **command)
         if (tune_nvls_is_off())
             puts("NCCL_NVLS_ENABLE=0 is set and stays: tune does not switch NVLS on.");
         printf("Of these, tune tries the ones for the link of the job.\n"
-               "It takes at most %.3g minutes: the first launch, which takes the price and "
+               "It takes at most %.3g minute%s: the first launch, which takes the price and "
                "compares settings, "
                "launches for what a running job cannot change, and a proof of %ld launches.\n",
-               t.minutes, o->proofs.value);
+               t.minutes, t.minutes == 1 ? "" : "s", o->proofs.value);
         return GS_OK;
     }
     if (o->keep)
@@ -1895,7 +1896,9 @@ int tune_draw(const char *dir, const char *file)
 {
     struct tune t;
     if (!tune_is_run(dir))
-        return fail(GS_USAGE, "show --svg: %s has no " TUNE_STATE ": it is not the run of a tune",
+        return fail(GS_USAGE,
+                    "show --svg: %s is not the run of a tune: name the folder RUN with -tune- in "
+                    "its name, as in: gradsync show RUN --svg FILE",
                     dir);
     CHECK(load_finished(&t, dir));
     const struct tune_result r = result_of(&t);

@@ -196,7 +196,13 @@ int runs_sort(struct runs *r)
 
 static int none_below(const char *root)
 {
-    AUTO_FREE char *dir = locate_run(root), *plan = xstrfmt("%s/plan.json", dir);
+    AUTO_FREE char *dir = locate_run(root), *plan = xstrfmt("%s/plan.json", dir),
+                   *tune = xstrfmt("%s/tune.json", dir);
+    if (!access(tune, F_OK))
+        return fail(GS_USAGE,
+                    "%s is the run of a tune, which has no table; its answer: gradsync "
+                    "compare %s",
+                    dir, SHELL_WORD(dir));
     if (access(plan, F_OK))
         return fail(GS_USAGE, "no recording below %s; make one with: gradsync run CONFIG", root);
     return fail(GS_USAGE, "nothing was measured in %s; to measure it: gradsync resume %s", dir,

@@ -391,7 +391,7 @@ int cmd_tune(int argc, char **argv)
         .arguments = "-- COMMAND...",
         .summary =
             "Says what communication costs your training job, and which setting gets it back: "
-            "launches the command once, compares settings inside the running job between blocks of "
+            "launches the command, compares settings inside the running job between blocks of "
             "its "
             "steps, and proves the best in launches that did not choose it. The command "
             "needs no change.",
