@@ -169,8 +169,8 @@ is "$(figures_of ONLY=own | grep -c '^./two/')" 0 'nor recordings that git knows
 rm -rf .git && (figures_of ONLY=own >/dev/null)
 mkdir -p data/raw/h100-2gpu-sock/train
 cp -r "$top/data/raw/h100-2gpu-sock/train/20261125T203053Z-proof-345d" data/raw/h100-2gpu-sock/train
-is "$(figures_of ONLY=own | grep -c '^./h100')" 0 'a job of tune is drawn if its platform is asked for'
-is "$(figures_of ONLY=h100-2gpu-sock | grep -c '^./h100')" 2 'and then it is'
+is "$(figures_of ONLY=own | grep -c '^./h100')" 0 'a job of tune is not drawn, as nobody asked for its platform'
+is "$(figures_of ONLY=h100-2gpu-sock | grep -c '^./h100')" 2 'it is drawn if its platform is asked for'
 ok 'the setting of a proof is drawn left of the job as it is: its steps are shorter' \
     awk '/^\$lost/ { getline; found = 1; exit !($2 < 0.5 && $3 < $2 && $2 < $4) } END { if (!found) exit 1 }' \
     data/csv/drawn/answer/h100-2gpu-sock/answer.plot

@@ -361,7 +361,7 @@ fi
 example=$top/docs/examples/trainer
 prints '^Communication costs 72\.0% ' "$gradsync" compare "$example"
 unlike "$out" 'none|control' 'compare names no arm of a price among the settings'
-like "$out" $'\nNCCL_P2P_DISABLE=unset +-70\.8% \[-73\.5, -67\.9\] +16\n' 'it prints what was measured inside the launch'
+like "$out" $'\nNCCL_P2P_DISABLE=unset +-70\.8% \[-73\.5, -67\.9\] +16\n' 'it prints the settings that the first launch compared'
 unlike "$out" 'change nothing|inconclusive' 'and no verdict, since another launch proves'
 is "$("$gradsync" query "SELECT group_concat(config, ' ') AS arms FROM (SELECT config FROM compare WHERE level = 'price' ORDER BY 1)" "$example" | tail -n 1)" \
     'control half none one' 'query tells them by their level'

@@ -177,8 +177,9 @@ struct gpu {
     stream_t stream; /* of the call at hand */
     size_t library;  /* whose calls are in the streams: 0: the job's, else the number of an arm */
     unsigned switches;
-    bool is_known; /* the journal names the profiler, if the job has one */
-    bool is_kept;  /* there are no shadows but those of the arm that is kept */
+    bool is_known;  /* the journal names the profiler, if the job has one */
+    size_t taken_B; /* by copies */
+    bool is_kept;   /* there are no shadows but those of the arm that is kept */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -617,7 +618,6 @@ static int vote(const struct comm *c, const char *what, const char *word,
 }
 
 static size_t cost_B = (size_t)400 << 20; /* of a copy; then as measured */
-static size_t taken_B;                    /* by all of them, on one GPU */
 
 /* How many copies the memory of the GPU is enough for. */
 static size_t fits(const struct comm *c)
@@ -630,10 +630,10 @@ static size_t fits(const struct comm *c)
     bool known = !cu->memory(&free_B, &all);
     cuda_enter(before);
     size_t most_B = all / 100 * engine_config()->percent;
-    if (!known || free_B <= margin || most_B <= taken_B)
+    if (!known || free_B <= margin || most_B <= c->gpu->taken_B)
         return 0;
     size_t room_B = free_B - margin;
-    return (room_B < most_B - taken_B ? room_B : most_B - taken_B) / cost_B;
+    return (room_B < most_B - c->gpu->taken_B ? room_B : most_B - c->gpu->taken_B) / cost_B;
 }
 
 static void write_made(const struct comm *c, const char *arm, const struct task *t, const char *why)
@@ -673,8 +673,8 @@ static void make_arm(struct comm *const *v, size_t n, size_t arm)
             v[i]->shadows[arm] = tasks[i]->made;
         if (good && tasks[i]->memory_B > ((size_t)16 << 20))
             cost_B = tasks[i]->memory_B;
-        if (good && !i)
-            taken_B += cost_B;
+        if (good)
+            v[i]->gpu->taken_B += cost_B;
         pthread_mutex_unlock(&lock);
         if (*votes.why) {
             arm_died(a->id, votes.why);

@@ -237,8 +237,8 @@ static enum wl_status prepare_host(void *state, const struct proxy_cell *c, void
         const int ranks = s->host->ranks;
         p->in = new_buffer(c->size);
         p->out = new_buffer(c->size);
-        p->scratch = malloc(
-            1 + mpi_scratch_B(kind_of[c->algorithm], most, sizeof(float), ranks, false));
+        p->scratch =
+            malloc(1 + mpi_scratch_B(kind_of[c->algorithm], most, sizeof(float), ranks, false));
         good = p->in && p->out && p->scratch;
         payload_words_make(&p->payload, PAYLOAD_FP32, PAYLOAD_SUM, s->host->rank, ranks, false, 1);
         if (good)
@@ -287,8 +287,7 @@ static enum wl_status verify_host(void *step)
     struct step *p = step;
     const struct wl_host *host = p->state->host;
     struct payload_fault f;
-    if (p->out &&
-        !payload_check(&p->payload, p->out, (size_t)(p->cell->size / sizeof(float)), &f))
+    if (p->out && !payload_check(&p->payload, p->out, (size_t)(p->cell->size / sizeof(float)), &f))
         return HOST_FAILED(host,
                            "element %zu of the reduced gradient is %.9g, not %.9g, on rank %d",
                            f.element, f.got, f.expected, host->rank);

@@ -24,7 +24,8 @@ struct visits {
     struct visit *v;
     size_t n;
     int64_t ranks, step_calls, step_B;
-    double periods; /* 0, or as many steps of the visits as a step of the job has, by the lines that it prints */
+    double
+        periods; /* 0, or as many steps of the visits as a step of the job has, by the lines that it prints */
 };
 
 double visit_step_s(const struct visit *v);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The race: which settings stay in, and which one wins. Pure functions of what was measured, in one of two ways: in blocks of visits
- * inside the running job, or in rounds of launches, each with the job as it is and every setting that is still in.
+ * The race: which settings stay in, and which one wins. Settings are measured in one of two ways. Inside the running job a block
+ * visits each of them; otherwise a round launches the job once with each setting that is still in, and once as it is.
  *
  * A setting drops out if its interval excludes that it is the shortest, or that it shortens the step by `worth`; in launches
  * also by as much as the proof can show, since a smaller gain would not be printed.

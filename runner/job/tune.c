@@ -1355,7 +1355,7 @@ static double proof_left_s(const struct tune *t)
     return until_end_s(t) - 0.5 * t->start_s;
 }
 
-/* What was started before an interruption is left out. */
+/* Starts only what was not measured before an interruption. */
 static int proof_launch(struct tune *t, int launch, const struct visits *earlier)
 {
     struct rng rng;
@@ -1803,7 +1803,7 @@ bool tune_is_run(const char *dir)
     return !access(path, F_OK);
 }
 
-/* What was measured is in the recordings. */
+/* Reads the measurements from the recordings; the state has the rest. */
 static int restore(struct tune *t, const json_t *state)
 {
     const json_t *settings = json_object_get(state, "settings");

@@ -446,7 +446,7 @@ static bool has_price(const struct comparison *all, const struct contrast *c)
     return false;
 }
 
-/* The arms of a price are no settings, of which one could be the best. Settings of one launch of tune have no verdict. */
+/* Leaves out the arms of a price, which are no settings, and the settings of one launch of tune, which have no verdict. */
 static int take_prices(struct comparison *shown, const struct comparison *all,
                        const struct choice *choice)
 {

@@ -94,6 +94,21 @@ TEST(one_block_of_half_is_no_result)
     }
 }
 
+/* A step with six equal collectives: a visit counts periods of one. */
+TEST(the_price_is_of_the_step_that_the_job_prints)
+{
+    struct visits all = {.ranks = 2, .periods = 6};
+    struct price_answer a;
+    for (int b = 0; b < 6; b++) {
+        add(&all, 0, b, "auto", 0, 0.1);
+        add(&all, 0, b, "auto", 1, 0.1);
+        add(&all, 0, b, "none", 0, 0.09);
+    }
+    assert_true(price_from(&a, &all) && a.known);
+    assert_true(fabs(a.step_s - 0.6) < 1e-6 && fabs(a.none.value - 0.1) < 1e-6);
+    visits_free(&all);
+}
+
 /* A job that ends early may have no whole block in its first launch. */
 TEST(the_price_names_its_launches_although_the_first_has_none)
 {
