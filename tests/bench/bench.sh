@@ -19,7 +19,7 @@ for n in 10000 100000 1000000; do
     for _ in 1 2 3; do
         read -r wall cpu memory < \
             <(taskset -c 0 "$build/bench/usage" "$gradsync" query -q "$tmp/raw$n" \
-            -o "$tmp/csv")
+            --export "$tmp/csv")
         if [ -z "$best" ] || awk "BEGIN { exit !($wall < $best) }"; then best=$wall; fi
         if [ -z "$least" ] || awk "BEGIN { exit !($cpu < $least) }"; then least=$cpu; fi
         if awk "BEGIN { exit !($memory > $mib * 1048576) }"; then \
@@ -115,7 +115,7 @@ verb submit -q -o "$tmp/campaigns" "$tmp/big.ini"
 camp=$(ls -d "$tmp"/campaigns/gs-* | head -n 1)
 verb status "$camp"
 
-# ---- collect: 290 MB in five recordings of a finished run
+# ---- status copies 290 MB in five recordings of a finished run
 
 small="$tmp/small" && mkdir -p "$small"
 printf '%s\n' '[platform]' 'name = p' '[measure]' 'launches = 5' '[null]' 'size = 8' \
@@ -131,14 +131,14 @@ for key in group id; do
 done
 megabytes=$(du -sm "$run" | cut -f1) best='' least=''
 for n in 1 2 3; do
-    read -r wall cpu memory < <("$build/bench/usage" "$gradsync" collect -q -o "$tmp/collected$n" \
+    read -r wall cpu memory < <("$build/bench/usage" "$gradsync" status -o "$tmp/collected$n" \
         "$camp" | tail -n 1)
     if [ -z "$best" ] || awk "BEGIN { exit !($wall < $best) }"; then best=$wall; fi
     if [ -z "$least" ] || awk "BEGIN { exit !($cpu < $least) }"; then least=$cpu; fi
     chmod -R u+w "$tmp/collected$n" && rm -r "$tmp/collected$n"
 done
-row 'collect with checksums' "$(calc 0 "$megabytes * 1.048576 / $best")" '>=' 200 MB/s
-row 'collect with checksums, by CPU time' "$(calc 0 "$megabytes * 1.048576 / $least")" '>=' 200 MB/s
+row 'status copies with checksums' "$(calc 0 "$megabytes * 1.048576 / $best")" '>=' 200 MB/s
+row 'status copies with checksums, by CPU time' "$(calc 0 "$megabytes * 1.048576 / $least")" '>=' 200 MB/s
 
 # ---- the runner around an operation that takes no time
 

@@ -14,6 +14,7 @@ export LC_ALL=C TZ=UTC
 build=${BUILD:-build}
 [[ $build == /* ]] || build=$PWD/$build
 gradsync=$build/gradsync missed=0
+export GRADSYNC_PLUGIN_PATH=$build/tests/plugins # the plugin null
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/gradsync-bench.XXXXXX")
 trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
 if [ "$(id -u)" = 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
