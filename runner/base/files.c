@@ -281,22 +281,44 @@ void sha256_hex(const void *data, size_t n, char hex[65])
     sodium_bin2hex(hex, 65, hash, size);
 }
 
+void sha256_add(EVP_MD_CTX **hash, const void *data, size_t n)
+{
+    if (!*hash) {
+        *hash = EVP_MD_CTX_new();
+        need(*hash && EVP_DigestInit_ex(*hash, EVP_sha256(), NULL));
+    }
+    need(EVP_DigestUpdate(*hash, data, n));
+}
+
+void sha256_with(const EVP_MD_CTX *hash, const void *more, size_t n, char hex[65])
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size;
+    EVP_MD_CTX *all = EVP_MD_CTX_new();
+    need(all && EVP_MD_CTX_copy_ex(all, hash) && EVP_DigestUpdate(all, more, n) &&
+         EVP_DigestFinal_ex(all, digest, &size));
+    sodium_bin2hex(hex, 65, digest, size);
+    EVP_MD_CTX_free(all);
+}
+
+void sha256_free(EVP_MD_CTX *hash)
+{
+    EVP_MD_CTX_free(hash);
+}
+
 int sha256_file(const char *path, char hex[65])
 {
     AUTO_CLOSE int fd = files_open(path, FILES_ANY);
     if (fd < 0)
         return fail_at(GS_FAILED, path, 0, "cannot be opened: %s", files_why(errno));
-    unsigned char hash[EVP_MAX_MD_SIZE];
-    unsigned size;
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    EVP_MD_CTX *hash = NULL;
     AUTO_FREE char *buf = xmalloc(PIECE);
     ssize_t n;
-    need(context && EVP_DigestInit_ex(context, EVP_sha256(), NULL));
     while ((n = read(fd, buf, PIECE)) > 0 || (n < 0 && errno == EINTR))
-        need(EVP_DigestUpdate(context, buf, n > 0 ? (size_t)n : 0));
+        sha256_add(&hash, buf, n > 0 ? (size_t)n : 0);
     int error = errno;
-    need(EVP_DigestFinal_ex(context, hash, &size));
-    sodium_bin2hex(hex, 65, hash, size);
-    EVP_MD_CTX_free(context);
+    sha256_add(&hash, "", 0);
+    sha256_with(hash, "", 0, hex);
+    sha256_free(hash);
     return n < 0 ? fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(error)) : GS_OK;
 }

@@ -66,3 +66,9 @@ char *program_find(const char *name);
 
 void sha256_hex(const void *data, size_t n, char hex[65]);
 int sha256_file(const char *path, char hex[65]); /* GS_OK or GS_FAILED, reported */
+/* Of data that come piece by piece: *hash is NULL before the first. */
+struct evp_md_ctx_st;
+void sha256_add(struct evp_md_ctx_st **hash, const void *data, size_t n);
+/* Of all pieces so far, and of `more` behind them; other pieces may follow. */
+void sha256_with(const struct evp_md_ctx_st *hash, const void *more, size_t n, char hex[65]);
+void sha256_free(struct evp_md_ctx_st *hash);

@@ -250,6 +250,7 @@ static const struct import_format *const formats[] = {&import_nccl, &import_nccl
                                                       &import_iteration, &import_osu};
 
 #define TELLING_LINES 100000 /* lines that are searched for a format */
+#define FOREIGN_LINES 1000   /* and for that of a program that is not read */
 
 /* By the first line that only one format has; other programs may have printed lines before it. A
  * table of a benchmark goes before a list or JSON: launchers print numbers and JSON too. */
@@ -312,7 +313,7 @@ static const struct foreign *recognise_foreign(struct import_lines *in)
 {
     const struct foreign *found = NULL;
     char *line;
-    while (!found && in->number < TELLING_LINES && import_lines_next(in, &line))
+    while (!found && in->number < FOREIGN_LINES && import_lines_next(in, &line))
         for (size_t i = 0; i < COUNT(foreigners) && !found; i++)
             found = strstr(line, foreigners[i].mark) ? &foreigners[i] : NULL;
     import_lines_rewind(in);
@@ -439,8 +440,8 @@ static const char *times_anchor(const char *line)
 
 static const struct scale {
     const char *unit, *name;
-    int shift; /* decimal, to nanoseconds */
-} scales[] = {{"ms", "milliseconds", 6}, {"s", "seconds", 9}, {"us", "microseconds", 3}};
+    double ns;
+} scales[] = {{"ms", "milliseconds", 1e6}, {"s", "seconds", 1e9}, {"us", "microseconds", 1e3}};
 
 static const struct scale *scale_of(const struct import *imp)
 {
@@ -477,7 +478,7 @@ static int read_times(struct import *imp, struct import_lines *in)
         }
         if (in->cut || words > 1 || !word_number(&w, &x))
             return import_refuse(in, "the line must be one time in %s", import_unit_name(imp));
-        if (!number_scaled(&x, scale_of(imp)->shift, &ns) || x.negative || !ns)
+        if (!number_scaled(&x, scale_of(imp)->ns, &ns) || x.negative || !ns)
             return import_refuse(in, "%.*s %s is not a time", (int)(w.n < 40 ? w.n : 40), w.s,
                                  imp->unit);
         import_sample(imp, in, c, ns);

@@ -105,7 +105,7 @@ static struct number number_of(const json_t *v)
     if (!json_is_number(v))
         return (struct number){.value = NAN};
     double x = json_number_value(v);
-    return (struct number){.finite = true, .negative = x < 0, .value = x, .half = 0.5e-6};
+    return (struct number){.finite = true, .negative = x < 0, .value = x, .last = -6};
 }
 
 static int take_row(struct report *r, const json_t *o)
@@ -154,6 +154,7 @@ static int read_report(struct import *imp, struct import_lines *in)
                    ? import_refuse(in, "the report breaks off; import what the program printed")
                    : import_refuse(in, "not JSON: %s", why.text);
     }
+    text_free(&in->text); /* the tree has it all, in several times the memory */
     const json_t *results = json_object_get(root, "results");
     r.config = json_object_get(root, "config");
     if (!json_is_object(r.config) || !json_is_array(results))

@@ -102,6 +102,12 @@ int64_t nccl_iters(int64_t iters, int64_t aggregated)
     return sane ? iters * aggregated : 1;
 }
 
+/* Half of the last digit. */
+static double half(const struct number *x)
+{
+    return 0.5 * pow(10, x->last);
+}
+
 #define SLACK 0.005 /* relative; nccl-tests computes in double, and old versions cut digits */
 
 static int check_side(const struct import_lines *in, int64_t size_B, const struct nccl_side *side,
@@ -113,7 +119,7 @@ static int check_side(const struct import_lines *in, int64_t size_B, const struc
     if (!side->time_us.finite || !side->algbw.finite || !side->busbw.finite || time <= 0)
         return GS_OK; /* becomes a fault of the cell */
     double algbw = (double)size_B / time * 1e-3;
-    double room = side->algbw.half + algbw * (SLACK + side->time_us.half / time);
+    double room = half(&side->algbw) + algbw * (SLACK + half(&side->time_us) / time);
     if (fabs(side->algbw.value - algbw) > room)
         return import_refuse(in,
                              "%lld bytes in %g us are %.4g GB/s, but the row says %g: its time "
@@ -122,7 +128,7 @@ static int check_side(const struct import_lines *in, int64_t size_B, const struc
     double want = import_factor(factor, ranks);
     if (ranks < 2)
         return GS_OK;
-    room = side->busbw.half + want * side->algbw.half + SLACK * side->busbw.value;
+    room = half(&side->busbw) + want * half(&side->algbw) + SLACK * side->busbw.value;
     if (fabs(side->busbw.value - want * side->algbw.value) > room)
         return import_refuse(in,
                              "the bus bandwidth of %g GB/s is not %.4g x %g, the factor of %lld "

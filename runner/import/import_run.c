@@ -616,6 +616,10 @@ static int fill_run(struct launch *all, size_t n, size_t first, const char *dir,
             CHECK(code ? code : closed);
             *contrast = *contrast || strcmp(all[i].config, lead->config);
             tell(&all[i], number);
+            for (size_t k = 0; k < all[i].test->n_cells; k++) { /* the manifest needs room, too */
+                free(all[i].test->cells[k].time_ns);
+                all[i].test->cells[k].time_ns = NULL;
+            }
         }
     if (lead->file->at) {
         AUTO_FREE char *path = xstrfmt("%s/config.ini", dir);

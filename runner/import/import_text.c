@@ -31,18 +31,22 @@ static void clean_text(struct text *t)
     char *to = t->s, *end = t->s + t->len;
     for (char *s = t->s; s < end;) {
         size_t i = 0, n = 0;
+        if (*s != '\033' && *s != '&' && !(*s & 0x80)) {
+            *to++ = *s++;
+            continue;
+        }
         if (*s == '\033' && s + 1 < end && s[1] == '[') {
             for (s += 2; s < end && !isalpha((unsigned char)*s) && *s != '\n';)
                 s++;
             s += s < end && *s != '\n';
             continue;
         }
-        for (; (*s == '&' || (*s & 0x80)) && i < COUNT(copied); i++) {
+        for (; i < COUNT(copied); i++) {
             n = strlen(copied[i].bytes);
             if (n <= (size_t)(end - s) && !memcmp(s, copied[i].bytes, n))
                 break;
         }
-        if ((*s == '&' || (*s & 0x80)) && i < COUNT(copied)) {
+        if (i < COUNT(copied)) {
             to = stpcpy(to, copied[i].means);
             s += n;
         } else {
@@ -71,17 +75,20 @@ static const char *logged_text(const json_t *line)
 static void unwrap_log(struct text *t)
 {
     AUTO_TEXT struct text all = {0};
-    bool ends = strstr(t->s, "\\n\"");
+    bool ends = false;
     for (char *s = t->s, *end; *s; s = end + (*end == '\n')) {
         end = s + strcspn(s, "\n");
-        AUTO_JSON json_t *line = *s == '{' ? json_loadb(s, (size_t)(end - s), 0, NULL) : NULL;
+        size_t n = (size_t)(end - s);
+        bool object = *s == '{' && n <= IMPORT_LINE_MAX; /* a longer one is a whole report */
+        AUTO_JSON json_t *line = object ? json_loadb(s, n, 0, NULL) : NULL;
         const char *text = logged_text(line);
         if (!text && !all.len)
             return; /* no such log */
+        ends = ends || (!all.len && strstr(s, "\\n\""));
         if (text)
             text_add(&all, text);
         else
-            text_addn(&all, s, (size_t)(end - s));
+            text_addn(&all, s, n);
         if (!text || !ends)
             text_add(&all, "\n");
     }
@@ -229,7 +236,7 @@ bool number_read(struct number *out, const char *s, const char *end)
     out->negative = *word == '-';
     const char *point = strchr(word, '.'), *power = strpbrk(word, "eE");
     size_t decimals = point ? strspn(point + 1, "0123456789") : 0;
-    out->half = 0.5 * pow(10, (power ? atoi(power + 1) : 0) - (double)decimals);
+    out->last = (power ? atoi(power + 1) : 0) - (int)decimals;
     return true;
 }
 
@@ -240,9 +247,9 @@ bool word_number(const struct word *w, struct number *out)
 
 #define HALF 0.5000001 /* a decimal half may be a little less in binary; it rounds up */
 
-bool number_scaled(const struct number *x, int shift, uint64_t *out)
+bool number_scaled(const struct number *x, double factor, uint64_t *out)
 {
-    double v = fabs(x->value) * pow(10, shift);
+    double v = fabs(x->value) * factor;
     bool fits = x->finite && v < 1e18;
     *out = fits ? (uint64_t)(v + HALF) : 0;
     return fits;
@@ -819,7 +826,7 @@ void import_sample_us(struct import *imp, const struct import_lines *in, struct 
                       const struct number *us, const struct word *text)
 {
     uint64_t ns;
-    if (number_scaled(us, 3, &ns))
+    if (number_scaled(us, 1e3, &ns))
         import_sample(imp, in, c, ns);
     else
         import_fault(c, "failed", "line %zu: its time is %.*s", in->number, (int)text->n, text->s);

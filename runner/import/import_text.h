@@ -43,16 +43,17 @@ bool import_lines_next(struct import_lines *in, char **line);
 const char *import_anchor(const char *line, const char *at);
 void import_lines_rewind(struct import_lines *in);
 
-/* A decimal number as it was printed. half: half of its last digit. */
+/* A decimal number as it was printed. */
 struct number {
     bool finite; /* false: nan or inf */
     bool negative;
-    double value, half;
+    double value;
+    int last; /* its last digit counts 10^last */
 };
 /* Reads the number at s, up to a blank, a NUL or `end`; false: there is none. */
 bool number_read(struct number *out, const char *s, const char *end);
-/* |value| x 10^shift, rounded; false: not finite, or not below 10^18. */
-bool number_scaled(const struct number *x, int shift, uint64_t *out);
+/* |value| x factor, rounded; false: not finite, or not below 10^18. */
+bool number_scaled(const struct number *x, double factor, uint64_t *out);
 
 struct word {
     const char *s;

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -662,8 +663,7 @@ static int find_end(struct record *r, bool *ended)
         return code;
     while ((got = raw_next(raw, 1u << RAW_END, &line)) == 1)
         *ended = true;
-    crypto_hash_sha256_init(&r->written);
-    crypto_hash_sha256_update(&r->written, (const unsigned char *)raw->file->bytes.s, raw->at);
+    sha256_add(&r->written, raw->file->bytes.s, raw->at);
     return got < 0 ? GS_FAILED : GS_OK;
 }
 

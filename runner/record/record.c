@@ -16,7 +16,6 @@
 #include <fnmatch.h>
 #include <libgen.h>
 #include <math.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -72,7 +71,6 @@ int record_create(struct record *r, const char *path)
         (struct record){.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666)};
     if (r->fd < 0)
         return record_cannot("create", path);
-    crypto_hash_sha256_init(&r->written);
     flock(r->fd, LOCK_EX | LOCK_NB); /* for record_is_being_written */
     r->path = xstrdup(path);
     AUTO_FREE char *copy = xstrdup(path);
@@ -117,7 +115,7 @@ static int put(struct record *r, const char *line, size_t n)
     else if (r->batch.len >= BATCH)
         code = write_batch(r);
     if (!code) /* a line that did not fit is not in the file */
-        crypto_hash_sha256_update(&r->written, (const unsigned char *)line, n);
+        sha256_add(&r->written, line, n);
     return code;
 }
 
@@ -194,15 +192,11 @@ int record_block_text(struct record *r, const char *head, const uint64_t *time_n
 int record_end(struct record *r, const char *status)
 {
     struct timespec t;
-    unsigned char digest[crypto_hash_sha256_BYTES];
-    char hex[2 * sizeof digest + 1];
-    crypto_hash_sha256_state all = r->written;
+    char hex[65];
     clock_gettime(CLOCK_REALTIME, &t);
     AUTO_FREE char *text = xstrfmt("{\"type\":\"end\",\"at\":%.6f,\"status\":\"%s\"",
                                    (double)t.tv_sec + (double)t.tv_nsec * 1e-9, status);
-    crypto_hash_sha256_update(&all, (const unsigned char *)text, strlen(text));
-    crypto_hash_sha256_final(&all, digest);
-    sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
+    sha256_with(r->written, text, strlen(text), hex);
     AUTO_FREE char *line = xstrfmt("%s" RECORD_DIGEST "%s\"}\n", text, hex);
     CHECK(put(r, line, strlen(line)));
     return record_sync(r);
@@ -221,6 +215,7 @@ int record_close(struct record *r)
         code = record_cannot("write", r->path);
     free(r->path);
     text_free(&r->batch);
+    sha256_free(r->written);
     *r = (struct record){.fd = -1};
     return code;
 }

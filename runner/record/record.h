@@ -8,7 +8,6 @@
 #include "plan/plan.h"
 
 #include <jansson.h>
-#include <sodium.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -128,9 +127,9 @@
 struct record {
     int fd;
     char *path;
-    crypto_hash_sha256_state written; /* the lines so far */
-    bool in_batches;                  /* lines are written many at a time: they can be made again */
-    struct text batch;                /* lines that are not yet written */
+    struct evp_md_ctx_st *written; /* hash of the lines so far */
+    bool in_batches;               /* lines are written many at a time: they can be made again */
+    struct text batch;             /* lines that are not yet written */
 };
 
 /* Creates the file (O_EXCL). GS_OK, or GS_FAILED with the system's error reported. */

@@ -13,20 +13,20 @@ TEST(numbers_are_exact)
 {
     static const struct {
         const char *text;
-        int shift;
+        double factor;
         uint64_t scaled;
-    } cases[] = {{"9.17", 3, 9170},     {"0.00", 3, 0},
-                 {"2e+06", 0, 2000000}, {"10866", 0, 10866},
-                 {"0.0015", 3, 2},      {"0.0014", 3, 1},
-                 {"1.25e-2", 3, 13},    {"7.", 1, 70},
-                 {".5", 0, 1},          {"0.49999", 0, 0},
-                 {"0.09", 0, 0},        {"8617.72", 3, 8617720},
-                 {"1e-300", 3, 0},      {"1234567.123456789", 9, 1234567123456789}};
+    } cases[] = {{"9.17", 1e3, 9170},   {"0.00", 1e3, 0},
+                 {"2e+06", 1, 2000000}, {"10866", 1, 10866},
+                 {"0.0015", 1e3, 2},    {"0.0014", 1e3, 1},
+                 {"1.25e-2", 1e3, 13},  {"7.", 10, 70},
+                 {".5", 1, 1},          {"0.49999", 1, 0},
+                 {"0.09", 1, 0},        {"8617.72", 1e3, 8617720},
+                 {"1e-300", 1e3, 0},    {"1234567.123456789", 1e9, 1234567123456789}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct number x;
         uint64_t v = 0;
         assert_true(reads(&x, cases[i].text));
-        assert_true(number_scaled(&x, cases[i].shift, &v));
+        assert_true(number_scaled(&x, cases[i].factor, &v));
         assert_int_equal(v, cases[i].scaled);
     }
 }
@@ -40,20 +40,20 @@ TEST(what_is_no_number)
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
         assert_false(reads(&x, no[i]));
     assert_true(reads(&x, "NaN"));
-    assert_false(x.finite || number_scaled(&x, 0, &v));
+    assert_false(x.finite || number_scaled(&x, 1, &v));
     assert_true(reads(&x, "1e30"));
-    assert_false(number_scaled(&x, 0, &v));
+    assert_false(number_scaled(&x, 1, &v));
     assert_true(reads(&x, "1e999"));
-    assert_false(number_scaled(&x, 0, &v));
+    assert_false(number_scaled(&x, 1, &v));
 }
 
-TEST(half_of_the_last_digit)
+TEST(place_of_the_last_digit)
 {
     struct number x;
     assert_true(reads(&x, "9.17"));
-    assert_float_equal(x.half, 0.005, 1e-12);
+    assert_int_equal(x.last, -2);
     assert_true(reads(&x, "2e+06"));
-    assert_float_equal(x.half, 500000, 1e-6);
+    assert_int_equal(x.last, 6);
 }
 
 /* What is one, and the fields of rows, are in tests/golden/import.cmd. */
