@@ -4,7 +4,7 @@
 #
 # wan_sync between three sites of a lab: when the network to a site is cut during a sum, the run ends
 # because of that and not at its deadline, and names the site; where one link is cut, it names the pair;
-# and a rank that is stopped is named. tests/bench/wan_cuts.sh does so with every strategy.
+# and a rank that is stopped is named.
 # shellcheck disable=SC2154 # $rc $out $err are lib.sh's
 . "$(dirname "$0")/lib.sh"
 LAB_SECONDS=500

@@ -10,22 +10,14 @@ echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head
 
 # ---- reduce, on one core. The best of three says what the program takes, not what else ran.
 
-mib=0
+most=0
 for n in 10000 100000 1000000; do
     "$build/sim/make_campaign" "$tmp/raw$n" groups=1 configs=1 launches=1 blocks=$((n / 200)) \
         samples=100 manifest=1
     cat "$tmp/raw$n"/*.jsonl >/dev/null
-    best='' least=''
-    for _ in 1 2 3; do
-        read -r wall cpu memory < \
-            <(taskset -c 0 "$build/bench/usage" "$gradsync" query -q "$tmp/raw$n" \
-            --export "$tmp/csv")
-        if [ -z "$best" ] || awk "BEGIN { exit !($wall < $best) }"; then best=$wall; fi
-        if [ -z "$least" ] || awk "BEGIN { exit !($cpu < $least) }"; then least=$cpu; fi
-        if awk "BEGIN { exit !($memory > $mib * 1048576) }"; then \
-            mib=$(calc 1 "$memory / 1048576"); fi
-    done
-    eval "wall$n=$best cpu$n=$least"
+    best_of 3 taskset -c 0 "$gradsync" query -q "$tmp/raw$n" --export "$tmp/csv"
+    eval "wall$n=$wall cpu$n=$cpu"
+    most=$(awk "BEGIN { print ($mib > $most ? $mib : $most) }")
     chmod -R u+w "$tmp/raw$n" && rm -r "$tmp/raw$n" "$tmp/csv"
 done
 # shellcheck disable=SC2154 # by eval, above
@@ -37,7 +29,7 @@ done
     printf '%-58s %10s s\n' 'reduce: 10^4 samples' "$(calc 3 "$wall10000")" 'reduce: 10^5 samples' \
         "$(calc 3 "$wall100000")" 'reduce: 10^6 samples' "$(calc 3 "$wall1000000")"
 }
-row 'reduce: most memory, 10^4 to 10^6 samples' "$mib" '<=' 64 MiB
+row 'reduce: most memory, 10^4 to 10^6 samples' "$(calc 1 "$most")" '<=' 64 MiB
 
 # ---- tables of all recordings that are here, and figures of one platform, in a copy of this checkout
 
@@ -48,14 +40,13 @@ tar cf - --exclude=./data/csv --exclude="./data/gradsync.db*" --exclude=./figure
 mkdir -p "$tmp/tree/build"
 (cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - \
     -C "$tmp/tree/build"
-in_tree() { "$build/bench/usage" env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory \
-    -C "$tmp/tree" BUILD=build "$@" | tail -n 1; }
-in_tree -j2 all >/dev/null # what the copy of the build lacks
-read -r wall cpu memory < <(in_tree tables)
-row 'make tables, cold, s' "$(calc 2 "$wall")" '<=' 6 s
-read -r wall cpu memory < <(in_tree -j2 figures PLATFORM=h200-2gpu)
+in_tree() { best_of 1 env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$tmp/tree" BUILD=build "$@"; }
+in_tree -j2 all # what the copy of the build lacks
+in_tree tables
+row 'make tables, cold, s' "$(calc 2 "$wall")" '<=' 5 s
+in_tree -j2 figures PLATFORM=h200-2gpu
 row 'make -j2 figures of a platform, after the tables, s' "$(calc 2 "$wall")" '<=' 10 s
-read -r wall cpu memory < <(in_tree figures PLATFORM=h200-2gpu)
+in_tree figures PLATFORM=h200-2gpu
 row 'make figures of a platform, nothing to do, s' "$(calc 3 "$wall")" '<=' 0.3 s
 
 # ---- import, of each format that a file may be long in, and compare; the best of three by CPU time
@@ -63,24 +54,15 @@ row 'make figures of a platform, nothing to do, s' "$(calc 3 "$wall")" '<=' 0.3 
 tests/make_nccl_output cycles=15000 >"$tmp/table.txt"
 tests/make_nccl_json per_iter=1 iters=80000 >"$tmp/report.json"
 awk 'BEGIN { for (i = 1; i <= 5000000; i++) printf "%.3f\n", 9 + i % 997 / 1000 }' >"$tmp/times.txt"
-cpu_of() { # COMMAND…: into $least and $most, the memory
-    least='' most=0
-    for _ in 1 2 3; do
-        read -r _ cpu memory < <("$build/bench/usage" "$@" | tail -n 1)
-        if [ -z "$least" ] || awk "BEGIN { exit !($cpu < $least) }"; then least=$cpu; fi
-        if [ "${memory%.*}" -gt "$most" ]; then most=${memory%.*}; fi
-    done
-}
 for file in table.txt report.json times.txt; do
-    cpu_of "$gradsync" import -q --platform bench --set ranks=8 -o "$tmp/imported" "$tmp/$file"
+    output=$tmp/imported best_of 3 "$gradsync" import -q --platform bench --set ranks=8 -o "$tmp/imported" "$tmp/$file"
     row "import: MB a second of CPU time, $file" \
-        "$(calc 0 "$(wc -c <"$tmp/$file") / 1e6 / $least")" '>=' 50 MB/s
-    row "import: most memory, $file" "$(calc 1 "$most / 1048576")" '<=' 64 MiB
-    chmod -R u+w "$tmp/imported" && rm -r "$tmp/imported"
+        "$(calc 0 "$(wc -c <"$tmp/$file") / 1e6 / $cpu")" '>=' 50 MB/s
+    row "import: most memory, $file" "$(calc 1 "$mib")" '<=' 64 MiB
 done
 rm "$tmp/table.txt" "$tmp/report.json" "$tmp/times.txt"
 if [ -d data/raw/h200-4gpu ]; then
-    wall=$("$build/bench/usage" "$gradsync" compare data/raw/h200-* 2>/dev/null | tail -n 1 | cut -d' ' -f1)
+    best_of 1 "$gradsync" compare data/raw/h200-*
     row 'compare: the recordings of the H200s, s' "$(calc 2 "$wall")" '<=' 5 s
 fi
 
@@ -99,29 +81,24 @@ chmod +x "$tmp"/slurm/*
 printf '%s\n' '[platform]' 'name = big' '[measure]' 'launches = 5' '[null]' 'size = 8:8000:+8' \
     'config = a, b' \
     'effect = 0, 1%, 2%, 3%, 4%' >"$tmp/big.ini"
-verb() { # VERB ARGUMENT…: its wall and CPU time in two rows; the better of two
-    local best='' least='' wall cpu memory
-    for _ in 1 2; do
-        read -r wall cpu memory < \
-            <(PATH=$tmp/slurm:$PATH "$build/bench/usage" "$gradsync" "$@" 2>/dev/null | tail -n 1)
-        if [ -z "$best" ] || awk "BEGIN { exit !($wall < $best) }"; then best=$wall; fi
-        if [ -z "$least" ] || awk "BEGIN { exit !($cpu < $least) }"; then least=$cpu; fi
-    done
-    row "$1 of 10,000 cells, s" "$(calc 3 "$best")" '<=' 1 s
-    row "$1 of 10,000 cells by CPU time, s" "$(calc 3 "$least")" '<=' 1 s
+verb() { # VERB ARGUMENT…: its wall and CPU time in two rows
+    output=$tmp/campaigns PATH=$tmp/slurm:$PATH best_of 2 "$gradsync" "$@"
+    row "$1 of 10,000 cells, s" "$(calc 3 "$wall")" '<=' 1 s
+    row "$1 of 10,000 cells by CPU time, s" "$(calc 3 "$cpu")" '<=' 1 s
+}
+submitted() { # FOLDER CONFIG: its campaign in $camp
+    camp=$(PATH=$tmp/slurm:$PATH "$gradsync" submit -q -o "$1" "$2")
 }
 verb plan "$tmp/big.ini"
 verb submit -q -o "$tmp/campaigns" "$tmp/big.ini"
-camp=$(ls -d "$tmp"/campaigns/gs-* | head -n 1)
-verb status "$camp"
+submitted "$tmp/big" "$tmp/big.ini"
+exit=1 verb status -o "$tmp/none" "$camp" # nothing is measured
 
 # ---- status copies 290 MB in five recordings of a finished run
 
-small="$tmp/small" && mkdir -p "$small"
-printf '%s\n' '[platform]' 'name = p' '[measure]' 'launches = 5' '[null]' 'size = 8' \
-    >"$tmp/small.ini"
-PATH=$tmp/slurm:$PATH "$gradsync" submit -q -o "$small" "$tmp/small.ini" >"$tmp/camp" 2>&1
-camp=$(cat "$tmp/camp") run=$(ls -d "$(cat "$tmp/camp")"/runs/*/*/*)
+printf '%s\n' '[platform]' 'name = p' '[measure]' 'launches = 5' '[null]' 'size = 8' >"$tmp/small.ini"
+submitted "$tmp/small" "$tmp/small.ini"
+run=$(echo "$camp"/*/*/*)
 "$build/sim/make_campaign" "$tmp/${run##*/}" groups=1 configs=1 blocks=40000 samples=100
 mv "$tmp/${run##*/}"/launch-*.jsonl "$run"
 # The one cell of the plan and its group are those that the recordings measure.
@@ -129,21 +106,40 @@ for key in group id; do
     planned=$(grep -o "\"$key\": \"[0-9a-f]\{16\}\"" "$run/plan.json" | head -n 1 | cut -d'"' -f4)
     sed -i "s/$planned/0000000000000001/" "$run/plan.json"
 done
-megabytes=$(du -sm "$run" | cut -f1) best='' least=''
-for n in 1 2 3; do
-    read -r wall cpu memory < <("$build/bench/usage" "$gradsync" status -o "$tmp/collected$n" \
-        "$camp" | tail -n 1)
-    if [ -z "$best" ] || awk "BEGIN { exit !($wall < $best) }"; then best=$wall; fi
-    if [ -z "$least" ] || awk "BEGIN { exit !($cpu < $least) }"; then least=$cpu; fi
-    chmod -R u+w "$tmp/collected$n" && rm -r "$tmp/collected$n"
+megabytes=$(du -sm "$run" | cut -f1)
+output=$tmp/copied PATH=$tmp/slurm:$PATH best_of 3 "$gradsync" status -o "$tmp/copied" "$camp"
+for file in "$run"/launch-*.jsonl; do
+    cmp "$file" "$tmp"/copied/*/*/*/"${file##*/}" || { echo 'bench: status has not copied it' >&2 && exit 1; }
 done
-row 'status copies with checksums' "$(calc 0 "$megabytes * 1.048576 / $best")" '>=' 200 MB/s
-row 'status copies with checksums, by CPU time' "$(calc 0 "$megabytes * 1.048576 / $least")" '>=' 200 MB/s
+row 'status copies with checksums' "$(calc 0 "$megabytes * 1.048576 / $wall")" '>=' 200 MB/s
+row 'status copies with checksums, by CPU time' "$(calc 0 "$megabytes * 1.048576 / $cpu")" '>=' 200 MB/s
 
-# ---- the runner around an operation that takes no time
+# ---- the runner around an operation that takes no time, in 2 ranks
 
-. tests/bench/runner_cost.sh
-read -r first cost < <(runner_cost "$gradsync" "$tmp")
+cat >"$tmp/cost.ini" <<'INI'
+[launch]
+ranks = 2
+oversubscribe = yes
+[measure]
+launches = 1
+blocks = 11
+max_blocks = 11
+samples = 20000
+discard = 0
+sample_time = 1ns
+warmup = 0
+warmup_ops = 1
+budget = 60s
+[null]
+size = 8
+time = 1ns
+INI
+start=$(date +%s.%N)
+"$gradsync" run -q "$tmp/cost.ini" --set platform:name=bench -o "$tmp/cost"
+at=$(grep -ho '"type":"block".*"at":[0-9.]*' "$tmp"/cost/*/*/*/launch-01.01.jsonl | sed 's/.*"at"://')
+first=$(awk -v start="$start" 'NR == 1 { printf "%.2f", $1 - start }' <<<"$at")
+# The median over blocks of the time from one block's start to the next's, a sample.
+cost=$(awk 'NR > 1 { printf "%.9f\n", ($1 - last) / 20000 * 1e6 } { last = $1 }' <<<"$at" | sort -g | sed -n 5p)
 row 'start to first sample, 2 ranks, s' "$first" '<=' 1 s
 row 'runner, a sample beside the operation, us' "$(calc 2 "$cost")" '<=' 2 us
 

@@ -14,7 +14,34 @@
 #   FACTOR       from one size of a window to the next; default 2
 #   ROUNDS       default 3
 #   LIMIT        seconds; no call begins later
-. "$(dirname "$0")/gpu_common.sh"
+set -euo pipefail
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=${BUILD:-$top/build}
+[[ $build == /* ]] || build=$top/$build
+gradsync=$build/gradsync
+gpus=${GPUS:-$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || true)}
+if [ "${gpus:-0}" -lt 2 ]; then
+    echo "bench-gpu: needs two GPUs, found ${gpus:-0}" >&2
+    exit 3
+fi
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/gradsync-bench.XXXXXX")
+trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
+if [ "$(id -u)" = 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
+export NCCL_NVLS_ENABLE=${NCCL_NVLS_ENABLE:-0} LC_ALL=C TZ=UTC
+
+# Their programs; where NCCL_TESTS holds only their source, they are built first (a few minutes).
+nccl_tests() {
+    local dir=${NCCL_TESTS:-none} cap mpi
+    [ -x "$dir/all_reduce_perf" ] || dir+=/build
+    if [ ! -x "$dir/all_reduce_perf" ] && [ -f "$dir/../src/all_reduce.cu" ]; then
+        cap=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
+        mpi=$(mpicc --showme:incdirs | tr ' ' '\n' | grep -m 1 '/include$')
+        make -s -j "$(nproc)" -C "$dir/.." MPI=1 MPI_HOME="${mpi%/include}" \
+            NVCC_GENCODE="-gencode=arch=compute_$cap,code=sm_$cap" >&2
+    fi
+    [ ! -x "$dir/all_reduce_perf" ] || echo "$dir/all_reduce_perf"
+}
+perf=$(nccl_tests)
 
 collectives=${COLLECTIVES:-allreduce allgather reducescatter alltoall broadcast reduce sendrecv}
 windows=${WINDOWS:-8:4194304 8388608:16777216 33554432:33554432 67108864:134217728}
@@ -79,7 +106,7 @@ theirs() {
     else
         n=$((last > 33554432 ? 20 : last > 4194304 ? 100 : 1000))
     fi
-    on_gpus "$programs/${program[$1]}" -b "$first" -e "$last" -f "$factor" -g 1 -w 5 -c 0 -N 2 \
+    mpirun --bind-to none -n "$gpus" "$programs/${program[$1]}" -b "$first" -e "$last" -f "$factor" -g 1 -w 5 -c 0 -N 2 \
         -n "$n" "${graph[@]}" 2>/dev/null | awk -v what="theirs $1 $launch" \
         '$1 ~ /^[0-9]+$/ && $1 > 0 && $6 ~ /^[0-9.]+$/ { t[$1] = $6 }
          END { for (b in t) print what, b, t[b] }' | sort -g -k 4

@@ -4,16 +4,11 @@
 # wan_sync between four sites in a lab, beside Open MPI's all-reduce in the same run, each figure
 # next to what it is held to. Exits 1 when one is missed. The sites, their ranks and the relay share
 # this machine: one that is busy, or has few cores, measures itself.
-#   wan.sh [PART…]   see parts= at the end; all of them without one; goodput takes CYCLES=2 of
-#                    CYCLE=600 seconds and is not among them
+#   wan.sh [PART…]   see parts= at the end; all of them without one; peers, beside another library, by this name alone
 # MBIT is the rate of all but bulk and latency, 1000; their sizes go with it.
 # shellcheck disable=SC2317 # parts are called by name
 . "$(dirname "$0")/lib.sh"
 sites=4 mtu=9000 mbit=${MBIT:-1000}
-if [ "${1:-}" = cuts ]; then # by this name alone: it takes an hour
-    BUILD=$build bash tests/bench/wan_cuts.sh
-    exit
-fi
 
 config() { # FILE MBIT RTT_MS LINE…: sites of that rate; lines of [wan_sync]
     local file=$1 mbit=$2 rtt=$3 slow='' names=(north east south west inland coast)
