@@ -11,7 +11,6 @@
 #include "base/version.h"
 #include "config/config.h"
 #include "config/settings.h"
-#include "import/import_nccl.h"
 #include "plan/plan.h"
 #include "record/manifest.h"
 #include "record/record.h"
@@ -56,11 +55,6 @@ static bool is_unit(const char *s)
     return text_lists("s,ms,us", ",", s);
 }
 
-static bool is_collective(const char *s)
-{
-    return nccl_program_named(s);
-}
-
 static const struct {
     const char *name;
     bool (*is)(const char *);
@@ -70,14 +64,11 @@ static const struct {
     [FACT_CONFIG] = {"config", is_name, "a label, e.g. ring/LL128"},
     [FACT_ALGORITHM] = {"algorithm", is_name, "a name, e.g. ring"},
     [FACT_PROTOCOL] = {"protocol", is_name, "a name, e.g. LL128"},
-    [FACT_CTAS] = {"ctas", is_count, "a number, at least 1, e.g. 8"},
-    [FACT_MEMORY] = {"memory", is_name, "a name, e.g. registered"},
-    [FACT_CONTENTION] = {"contention", is_name, "a name, e.g. low"},
     [FACT_MODE] = {"mode", is_name, "a name, e.g. overlapped"},
     [FACT_SIZE] = {"size", is_size, "a size, e.g. 4MiB"},
     [FACT_RANKS] = {"ranks", is_count, "a number, at least 1, e.g. 8"},
     [FACT_NODES] = {"nodes", is_count, "a number, at least 1, e.g. 2"},
-    [FACT_COLLECTIVE] = {"collective", is_collective,
+    [FACT_COLLECTIVE] = {"collective", import_is_collective,
                          "a collective: allreduce, allgather, reducescatter, alltoall, broadcast, "
                          "reduce, sendrecv, gather, scatter or hypercube"},
     [FACT_UNIT] = {"unit", is_unit, "s, ms or us"},
@@ -97,7 +88,7 @@ int facts_set(struct facts *f, const char *key, const char *value)
     }
     return fail(GS_USAGE,
                 "import: no key is called '%s'%s; the keys are platform, config, algorithm, "
-                "protocol, ctas, memory, contention, mode, size, ranks, nodes, collective and unit",
+                "protocol, mode, size, ranks, nodes, collective and unit",
                 key, DID_YOU_MEAN(NEAREST(key, facts, FACTS, name)));
 }
 
@@ -171,10 +162,10 @@ static int agree(struct facts *f, enum fact of, const char *value, const char *p
     return GS_OK;
 }
 
-static void add_part(struct text *t, const char *key, const char *value)
+static void add_part(struct text *t, const char *value)
 {
     if (value && strcmp(value, "auto"))
-        text_addf(t, "%s%s%s%s", t->len ? "/" : "", key, *key ? "=" : "", value);
+        text_addf(t, "%s%s", t->len ? "/" : "", value);
 }
 
 static const struct {
@@ -230,11 +221,9 @@ int facts_config(struct facts *f, const struct imp_test *t, const char *path, ch
     struct text s = {0};
     text_add(&s, "");
     if (config && !words_alone)
-        add_part(&s, "", config);
-    add_part(&s, "", f->value[FACT_ALGORITHM]);
-    add_part(&s, "", f->value[FACT_PROTOCOL]);
-    add_part(&s, "ctas", f->value[FACT_CTAS]);
-    add_part(&s, "", f->value[FACT_MEMORY]);
+        add_part(&s, config);
+    add_part(&s, f->value[FACT_ALGORITHM]);
+    add_part(&s, f->value[FACT_PROTOCOL]);
     add_settings(&s, t->settings);
     if (!s.len)
         text_add(&s, config || f->value[FACT_ALGORITHM] || f->value[FACT_PROTOCOL] ? "auto"
@@ -349,7 +338,7 @@ static char *key_of(const struct launch *l)
     text_addf(&t, "%s\n%s\n%s\n%lld\n%lld\n%s", l->platform, l->test->workload,
               l->test->collective ? l->test->collective : "", (long long)l->ranks,
               (long long)l->nodes, l->test->metric);
-    for (size_t i = FACT_CONTENTION; i < FACT_COLLECTIVE; i++)
+    for (size_t i = FACT_MODE; i < FACT_COLLECTIVE; i++)
         text_addf(&t, "\n%s", l->facts.value[i] ? l->facts.value[i] : "");
     return t.s;
 }
@@ -417,8 +406,7 @@ static json_t *header(const struct launch *l, const char *dir, int number)
 /* The parameters of the cell, with the names of the plugins. */
 static json_t *params(const struct launch *l, const struct imp_cell *c)
 {
-    static const enum fact told[] = {FACT_CONTENTION, FACT_MODE, FACT_ALGORITHM,
-                                     FACT_PROTOCOL,   FACT_CTAS, FACT_MEMORY};
+    static const enum fact told[] = {FACT_MODE, FACT_ALGORITHM, FACT_PROTOCOL};
     char size[32], root[24];
     const bool nccl = !strncmp(l->test->workload, "nccl_", 5);
     snprintf(root, sizeof root, "%lld", (long long)c->root);

@@ -13,9 +13,6 @@ enum fact {
     FACT_CONFIG,
     FACT_ALGORITHM,
     FACT_PROTOCOL,
-    FACT_CTAS,
-    FACT_MEMORY,
-    FACT_CONTENTION,
     FACT_MODE,
     FACT_SIZE,
     FACT_RANKS,
@@ -53,7 +50,7 @@ struct imported {
 };
 
 /* Writes a run for each file; tests of one file with the same cells are launches of one run. With
- * as_launches, files of the same platform, workload, ranks and contention are launches of one run;
+ * as_launches, files of the same platform, workload, ranks and mode are launches of one run;
  * their configs may differ. Prints the folder of each run. GS_OK; or reported: a fact is missing or
  * contradicts the file, two files have the same bytes (GS_USAGE), or a folder cannot be written.
  * Runs that were written before that are whole. */

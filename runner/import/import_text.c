@@ -473,21 +473,6 @@ static struct word benchmark(struct word w)
     return is ? name : (struct word){NULL, 0};
 }
 
-/* Options that change what nccl-tests measures, but are missing in its output. */
-static void take_option(json_t *to, const struct word *w, const struct word *value)
-{
-    static const struct {
-        const char *brief, *full, *name;
-    } options[] = {{"-R", "--local_register", "local_register"},
-                   {"-a", "--average", "average"},
-                   {"-z", "--blocking", "blocking"},
-                   {"-D", "--device_implementation", "device_implementation"},
-                   {"-y", "--stream_null", "stream_null"}};
-    for (size_t i = 0; i < COUNT(options); i++)
-        if (value && (word_is(w, options[i].brief) || word_is(w, options[i].full)))
-            json_object_set_new(to, options[i].name, json_sprintf("%.*s", (int)value->n, value->s));
-}
-
 /* A command that starts a benchmark; false: the words are none. */
 static bool take_command(struct import_log *log, const struct word *w, size_t n)
 {
@@ -503,21 +488,13 @@ static bool take_command(struct import_log *log, const struct word *w, size_t n)
         return false;
     json_t *to = log->traced ? log->traced : json_object();
     log->traced = NULL;
-    bool started = false;
-    for (size_t i = 0, step; i < n; i += step) {
-        step = 1;
-        started = started || benchmark(w[i]).n;
-        if (started) {
-            take_option(to, &w[i], i + 1 < n ? &w[i + 1] : NULL);
-        } else if (take_assignment(to, &w[i], true)) {
+    for (size_t i = 0; i < n && !benchmark(w[i]).n; i++) {
+        if (take_assignment(to, &w[i], true))
             continue;
-        } else if (i + 2 < n && word_in(&w[i], "--mca,-mca,--gmca,--prtemca,--pmixmca")) {
+        if (i + 2 < n && word_in(&w[i], "--mca,-mca")) {
             AUTO_FREE char *name = xstrfmt("OMPI_MCA_%.*s", (int)w[i + 1].n, w[i + 1].s);
             import_setting(to, name, strlen(name), w[i + 2].s, w[i + 2].n);
-            step = 3;
-        } else if (i + 2 < n && word_in(&w[i], "-genv,-env") && variable(w[i + 1].s, w[i + 1].n)) {
-            import_setting(to, w[i + 1].s, w[i + 1].n, w[i + 2].s, w[i + 2].n);
-            step = 3;
+            i += 2;
         } else if (w[i].n > 9 && !strncmp(w[i].s, "--export=", 9)) { /* ALL,NAME=VALUE,… */
             const char *end = w[i].s + w[i].n;
             for (const char *s = w[i].s + 9, *next; s < end; s = next + 1) {
@@ -534,38 +511,6 @@ static bool take_command(struct import_log *log, const struct word *w, size_t n)
     return true;
 }
 
-/* "export NAME=VALUE", "setenv NAME VALUE", "unset NAME"; false: the words are none of these. */
-static bool take_export(struct import_log *log, const struct word *w, size_t n)
-{
-    if (word_is(w, "unset"))
-        for (size_t i = 1; i < n; i++) {
-            AUTO_FREE char *name = xstrfmt("%.*s", (int)w[i].n, w[i].s);
-            json_object_del(log->exported, name);
-        }
-    else if (word_is(w, "setenv") && n > 2 && variable(w[1].s, w[1].n))
-        import_setting(log->exported, w[1].s, w[1].n, w[2].s, w[2].n);
-    else if (word_in(w, "export,declare"))
-        for (size_t i = 1; i < n; i++)
-            take_assignment(log->exported, &w[i], true);
-    else
-        return false;
-    return true;
-}
-
-/* "NAME=VALUE NAME=VALUE" and nothing else. With the '+' of the shell's trace it may be a part of the
- * command in the next line. */
-static bool take_assignments(struct import_log *log, const struct word *w, size_t n, bool traced)
-{
-    AUTO_JSON json_t *all = json_object();
-    for (size_t i = 0; i < n; i++)
-        if (!take_assignment(all, &w[i], traced))
-            return false;
-    if (traced && !log->traced)
-        log->traced = json_object();
-    json_object_update(traced ? log->traced : log->exported, all);
-    return true;
-}
-
 static void take_words(struct import_log *log, const struct word *w, size_t n)
 {
     size_t prompt = 0;
@@ -575,12 +520,19 @@ static void take_words(struct import_log *log, const struct word *w, size_t n)
             prompt = i + 1;
     w += prompt;
     n -= prompt;
-    if (!n || take_export(log, w, n) || take_assignments(log, w, n, traced))
+    bool exports = n && word_is(w, "export"), unsets = n && word_is(w, "unset");
+    if (!n || (!exports && !unsets && take_command(log, w, n)))
         return;
-    if (take_command(log, w, n))
-        return;
-    for (size_t i = 0; i < n; i++) /* "run 2: NCCL_PROTO=LL" */
-        take_assignment(log->exported, &w[i], false);
+    traced = traced && !exports; /* the shell shows "NAME=VALUE command" as two lines */
+    if (traced && !log->traced)
+        log->traced = json_object();
+    for (size_t i = exports || unsets; i < n; i++) { /* also "run 2: NCCL_PROTO=LL" */
+        AUTO_FREE char *name = xstrfmt("%.*s", (int)w[i].n, w[i].s);
+        if (unsets)
+            json_object_del(log->exported, name);
+        else
+            take_assignment(traced ? log->traced : log->exported, &w[i], exports || traced);
+    }
 }
 
 /* ---- headings ---- */
@@ -725,8 +677,6 @@ void import_log_test(struct import_log *log, struct imp_test *t)
     json_object_update(all, log->exported);
     json_object_update(all, log->headed);
     json_object_update(all, log->command);
-    if (!log->command) /* assignments without a command after them */
-        json_object_update(all, log->traced);
     json_decref(t->settings);
     t->settings = all;
 }

@@ -160,6 +160,8 @@ struct import_format {
     int (*read)(struct import *imp, struct import_lines *in);
 };
 extern const struct import_format import_nccl, import_nccl_json;
+/* Is it a name such as "allgather" or "all_gather"? */
+bool import_is_collective(const char *name);
 
 /* A new test that begins at the current line. NULL, reported: more than IMP_TESTS. */
 struct imp_test *import_add_test(struct import *imp, const struct import_lines *in,
