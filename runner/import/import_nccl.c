@@ -92,7 +92,8 @@ static const struct nccl_program *by_program(const char *program)
 }
 
 /* NULL, reported: unknown. */
-static const struct nccl_program *nccl_program_of(const struct import_lines *in, const char *program)
+static const struct nccl_program *nccl_program_of(const struct import_lines *in,
+                                                  const char *program)
 {
     const struct nccl_program *c = by_program(program);
     if (!c)
@@ -180,7 +181,7 @@ static int check_side(const struct import_lines *in, int64_t size_B, const struc
  * type; a time is negative; a bandwidth is not size / time; or a bus bandwidth is not that of the
  * collective with this number of ranks. Rounding is allowed for. */
 static int nccl_take_row(struct import *imp, const struct import_lines *in, struct imp_test *t,
-                  int64_t ranks, int64_t iters, const struct nccl_row *row)
+                         int64_t ranks, int64_t iters, const struct nccl_row *row)
 {
     struct imp_cell like = {.size_B = row->size_B, .root = row->root};
     int64_t bytes;

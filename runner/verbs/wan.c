@@ -80,7 +80,7 @@ int cmd_model(int argc, char **argv)
         {"claims", 0, CLI_TEXT, &q.claims, "FILE",
          "write the claims and what is physically possible, as CSV"},
         {"plan", 'p', CLI_FLAG, &q.plan, NULL,
-         "print which settings of wan_sync to choose: ring order, strategy, wire, every"},
+         "print which settings of wan_sync to choose: strategy, wire, every"},
         {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only"},
         {0}};
     const struct cli cli = {.arguments = "CONFIG",

@@ -267,7 +267,6 @@ struct wan_map wan_map_without(const struct wan_map *m, size_t row)
     size_t links = 0;
     c.sites = xcalloc(m->n, sizeof *c.sites);
     c.links = xcalloc(m->n * m->n, sizeof *c.links);
-    c.order = NULL;
     c.n = 0;
     for (size_t i = 0; i < m->n; i++)
         if (i != row)
@@ -280,17 +279,10 @@ struct wan_map wan_map_without(const struct wan_map *m, size_t row)
 
 /* ---- a ring ---- */
 
-static size_t in_ring(const struct wan_map *m, size_t place)
-{
-    place %= m->n;
-    return m->order ? m->order[place] : place;
-}
-
 static void view_ring(struct wan_view *view, const struct wan_map *m, double factor)
 {
     for (size_t i = 0; i < m->n; i++) {
-        size_t row = in_ring(m, i), next = in_ring(m, i + 1);
-        struct wan_link l = wan_map_link(m, row, next);
+        struct wan_link l = wan_map_link(m, i, (i + 1) % m->n);
         view->up[i] = wan_link_Bps(&l, factor);
         view->down[i] = INFINITY; /* the receiving end is in the link */
         view->hop[i] = l.rtt_s / 2;
@@ -582,6 +574,5 @@ void wan_map_free(struct wan_map *m)
 {
     free(m->sites);
     free(m->links);
-    free(m->order);
     *m = (struct wan_map){0};
 }

@@ -96,7 +96,6 @@ struct wan_link {
 struct wan_map {
     struct wan_site *sites; /* [n] */
     size_t n;
-    size_t *order; /* rows by place in a ring, n of them; NULL: as in [sites] */
     struct wan_link common;
     bool any_transport; /* rates without the limits of TCP streams */
     double path_factor;

@@ -193,27 +193,6 @@ static double highest_target(const struct wan_training *t)
     return most;
 }
 
-static void print_choice(const struct wan_report *r, const struct wan_case *plan)
-{
-    struct wan_case c = *plan;
-    double target = highest_target(r->training);
-    wan_case_strategy(&c, wan_best_strategy(r->map, r->training));
-    c.every = wan_every_for(&c, target);
-    if (!isfinite(c.every)) {
-        printf("\nno value of every reaches %s\n", percent(target).s);
-        return;
-    }
-    struct wan_outcome o = wan_evaluate(&c);
-    printf("\nchoose %s and every = %.0f at %g bits: %s of the time is compute, %s",
-           wan_strategy_names[c.strategy], c.every, c.bits, percent(o.efficiency).s,
-           scaled(o.tokens_per_s, "tokens/s").s);
-    if (!isnan(o.seconds))
-        printf(", %s", seconds(o.seconds).s);
-    printf("\nwithout fragments and overlap (with them: model --plan); whether training learns as "
-           "well "
-           "with\nfewer synchronisations is not modelled\n");
-}
-
 static const char *const verdicts[] = {[WAN_POSSIBLE] = "possible",
                                        [WAN_UNREACHED] = "unreached",
                                        [WAN_IMPOSSIBLE] = "impossible",
@@ -228,7 +207,8 @@ void wan_report_print(const struct wan_report *r)
         struct wan_case plan = wan_case_of(r->map, r->training);
         print_strategies(r, &plan);
         print_needed(r, &plan);
-        print_choice(r, &plan);
+        printf("\nwhat to set: gradsync model --plan; whether training learns as well with fewer "
+               "synchronisations is not modelled\n");
         print_slow_site(&plan);
     }
     if (r->n_findings)
@@ -313,65 +293,12 @@ int wan_report_claims_csv(const struct wan_report *r, const char *path)
 
 /* ---- the plan ----
  *
- * What to set for a training on a map: the order of the ring, and the strategy, the wire, H, P and tau
- * of [wan_sync].
+ * What to set for a training on a map: the strategy, the wire, H, P and tau of [wan_sync].
  */
 
 #define FRAGMENTS 8.0
 #define EVERY_MOST 100.0
-#define STREAMS 8    /* where no measurement says another number */
-#define ORDER_MOST 8 /* a ring of more sites keeps its order: every order is tried */
-#define ORDER_GAIN 0.95
-
-/* ---- the order ---- */
-
-static double ring_s(const struct wan_map *m, double bytes)
-{
-    struct wan_view v;
-    wan_view_make(&v, m, WAN_RING, 1);
-    double s = wan_sync_s(WAN_RING, &v.net, bytes);
-    wan_view_free(&v);
-    return s;
-}
-
-/* Every order of the places from `at` on of m->order. The fastest below *least_s goes to best[]. */
-static void try_orders(struct wan_map *m, double bytes, size_t at, size_t *best, double *least_s)
-{
-    double s = at == m->n ? ring_s(m, bytes) : INFINITY;
-    if (s < *least_s) {
-        *least_s = s;
-        memcpy(best, m->order, m->n * sizeof *best);
-    }
-    for (size_t i = at; i < m->n; i++) {
-        size_t first = m->order[at];
-        m->order[at] = m->order[i];
-        m->order[i] = first;
-        try_orders(m, bytes, at + 1, best, least_s);
-        m->order[i] = m->order[at];
-        m->order[at] = first;
-    }
-}
-
-/* Another order must be 5% faster: measured links are never equal. The first site stays first. */
-static void order_ring(struct wan_map *m, double bytes)
-{
-    size_t best[ORDER_MOST];
-    double given_s = ring_s(m, bytes), least_s = ORDER_GAIN * given_s;
-    if (m->n < 3 || m->n > ORDER_MOST)
-        return;
-    m->order = xcalloc(m->n, sizeof *m->order);
-    for (size_t i = 0; i < m->n; i++)
-        m->order[i] = i;
-    try_orders(m, bytes, 1, best, &least_s);
-    if (least_s < ORDER_GAIN * given_s) {
-        memcpy(m->order, best, m->n * sizeof *best);
-        return;
-    }
-    free(m->order);
-    m->order = NULL;
-}
-
-/* ---- the training ---- */
+#define STREAMS 8 /* where no measurement says another number */
 
 struct choice {
     struct wan_training training; /* with fragments and overlap as chosen */
@@ -394,23 +321,6 @@ static void try_schedule(struct choice *c, double bits, double fragments, double
     c->outcome = wan_evaluate(&c->plan);
 }
 
-/* ---- for people ---- */
-
-static void print_order(const struct wan_map *m, double given_s, double best_s)
-{
-    char best[32], given[32];
-    printf("  ring       ");
-    for (size_t i = 0; i < m->n && m->order; i++)
-        printf("%s%s", i ? ", " : "", m->sites[m->order[i]].name);
-    if (m->order)
-        printf(": %s instead of %s, if [sites] and hosts have this order",
-               units_human_time(best, sizeof best, best_s),
-               units_human_time(given, sizeof given, given_s));
-    else
-        printf("in the order of [sites]: no other order is faster");
-    printf("\n");
-}
-
 static void print_wan_sync(const struct choice *c)
 {
     const struct wan_map *m = c->plan.map;
@@ -429,13 +339,11 @@ static void print_wan_sync(const struct choice *c)
            c->outcome.efficiency < c->target * (1 - 1e-9) ? ", below the target" : "");
 }
 
-void wan_report_plan(struct wan_map *m, const struct wan_training *t)
+void wan_report_plan(const struct wan_map *m, const struct wan_training *t)
 {
     static const double bits[] = {16, 8, 4};
     struct choice c = {.training = *t, .target = highest_target(t)};
-    double bytes = wan_training_bytes(t, t->bits), given_s = ring_s(m, bytes);
     c.plan = (struct wan_case){.map = m, .training = &c.training, .factor = 1};
-    order_ring(m, bytes);
     try_schedule(&c, bits[0], 1, 0);
     for (size_t i = 0; i < COUNT(bits); i++)
         if (c.outcome.efficiency < c.target || c.plan.every > EVERY_MOST)
@@ -447,11 +355,10 @@ void wan_report_plan(struct wan_map *m, const struct wan_training *t)
                100 * c.target, 100 * compute_s / (compute_s + t->straggle_s));
         return;
     }
-    printf(
-        "plan for %.3g%% compute (without fragments and overlap: gradsync model without --plan)\n",
-        100 * c.target);
+    printf("plan for %.3g%% compute (every strategy without fragments and overlap: gradsync model "
+           "without --plan)\n",
+           100 * c.target);
     print_losses(m);
-    print_order(m, given_s, ring_s(m, bytes));
     print_wan_sync(&c);
     print_slow_site(&c.plan);
 }

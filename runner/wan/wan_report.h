@@ -23,7 +23,6 @@ void wan_report_print(const struct wan_report *r);
 int wan_report_csv(const struct wan_report *r, const char *path);
 int wan_report_claims_csv(const struct wan_report *r, const char *path);
 
-/* Prints what to set in [wan_sync], and sets m->order if another order of the ring is faster than that
- * of [sites]. Data parallelism with 16 bits is chosen if it reaches the highest of targets. Else 8
+/* Prints what to set in [wan_sync]. Data parallelism with 16 bits is chosen if it reaches the highest of targets. Else 8
  * fragments that overlap with a step, with as many bits as reach it with H of at most 100. */
-void wan_report_plan(struct wan_map *m, const struct wan_training *t);
+void wan_report_plan(const struct wan_map *m, const struct wan_training *t);

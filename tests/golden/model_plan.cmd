@@ -1,4 +1,4 @@
-# What gradsync model --plan chooses for links: the order of a ring around a slow one, the strategy, the wire
+# What gradsync model --plan chooses for links: the strategy, the wire
 # and how often.
 links() { # LINE…: four sites with these links, and a training
     printf '%s\n' '[sites]' 'north = gpus=1' 'east = gpus=1' 'south = gpus=1' 'west = gpus=1' '[links]' \
