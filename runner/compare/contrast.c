@@ -70,57 +70,44 @@ static double variance(const double *x, size_t n)
 
 /* ---- the bootstrap ---- */
 
-/* Each 64-bit draw of the generator yields two 32-bit indices, by multiplication. The bias, below
- * n / 2^32, is far under what 10,000 draws resolve. The halves are drawn in advance because most of
- * the time of a comparison is spent here. */
-enum { HALVES = 1024 };
+/* Each 64-bit number of the generator yields two indices, by multiplication, its lower half first. The bias,
+ * below n / 2^32, is far under what 10,000 draws resolve. */
 struct halves {
-    struct rng rng, before; /* before: as it was at the last refill, which left `left` halves */
-    size_t at, n, left;
-    uint32_t half[HALVES];
+    struct rng rng;
+    uint64_t bits; /* the number of which the last index was */
+    bool left;     /* its upper half is not used yet */
 };
 
-static void refill(struct halves *h)
+static size_t index_below(size_t n, uint64_t half)
 {
-    h->before = h->rng;
-    h->left = h->n - h->at;
-    memmove(h->half, h->half + h->at, h->left * sizeof *h->half);
-    struct rng rng = h->rng; /* in registers */
-    for (h->at = 0, h->n = h->left; h->n + 2 <= HALVES; h->n += 2) {
-        uint64_t bits = rng_next(&rng);
-        h->half[h->n] = (uint32_t)bits;
-        h->half[h->n + 1] = (uint32_t)(bits >> 32);
-    }
-    h->rng = rng;
+    return (size_t)((half * n) >> 32);
 }
 
-/* The next n halves, CONTRAST_BATCHES at most. */
-static const uint32_t *next_halves(struct halves *h, size_t n)
+static size_t next_below(size_t n, struct halves *h)
 {
-    if (h->n - h->at < n)
-        refill(h);
-    h->at += n;
-    return h->half + h->at - n;
-}
-
-static size_t index_below(size_t n, uint32_t half)
-{
-    return (size_t)(((uint64_t)half * n) >> 32);
+    h->left = !h->left;
+    h->bits = h->left ? rng_next(&h->rng) : h->bits >> 32;
+    return index_below(n, h->bits & UINT32_MAX);
 }
 
 static double draw(const struct launches *l, struct halves *h)
 {
     double sum = 0;
+    struct halves here = *h; /* in registers: most of the time of a comparison is spent here */
     for (size_t i = 0; i < l->n; i++) {
-        size_t k = index_below(l->n, *next_halves(h, 1)), n = l->first[k + 1] - l->first[k];
+        size_t k = next_below(l->n, &here), n = l->first[k + 1] - l->first[k], b = here.left;
         const double *batch = l->batch + l->first[k];
-        const uint32_t *half = next_halves(h, n);
-        double launch = 0;
-#pragma GCC unroll 4
-        for (size_t b = 0; b < n; b++)
-            launch += batch[index_below(n, half[b])];
+        double launch = b ? batch[next_below(n, &here)] : 0;
+        for (; b + 1 < n; b += 2) {
+            uint64_t bits = rng_next(&here.rng);
+            launch += batch[index_below(n, bits & UINT32_MAX)];
+            launch += batch[index_below(n, bits >> 32)];
+        }
+        if (b < n)
+            launch += batch[next_below(n, &here)];
         sum += launch / (double)n;
     }
+    *h = here;
     return sum / (double)l->n;
 }
 
@@ -129,15 +116,12 @@ static double *draw_all(const struct launches *a, const struct launches *b, size
                         struct rng *rng)
 {
     double *v = xmalloc(draws * sizeof *v);
-    struct halves h = {.rng = *rng, .before = *rng};
+    struct halves h = {.rng = *rng};
     for (size_t i = 0; i < draws; i++) {
         v[i] = draw(b, &h);
         v[i] -= a ? draw(a, &h) : 0;
     }
-    /* The generator goes on behind the halves that were used. */
-    *rng = h.before;
-    for (size_t i = h.left; i < h.at; i += 2)
-        rng_next(rng);
+    *rng = h.rng;
     return v;
 }
 

@@ -159,9 +159,11 @@ static void solve_one(struct contrast *c, bool with_aa)
                     ? effect_unpaired(c->x.v, c->x.n, c->y.v, c->y.n, CONTRAST_DRAWS, &rng)
                     : effect_paired(c->x.v, c->x.n, CONTRAST_DRAWS, &rng);
     c->floor = floor_of(&c->aa) + (c->kind == CONTRAST_UNPAIRED ? floor_of(&c->bb) : 0);
-    if (with_aa && c->first && c->aa.n) {
+    /* A difference within the bound is none, whatever its interval: no bootstrap is needed. */
+    if (with_aa && c->first && c->aa.n && floor_of(&c->aa) > 0.999 * log1p(c->bound)) {
         struct effect aa = effect_paired(c->aa.v, c->aa.n, CONTRAST_DRAWS, &rng);
-        c->aa_judgement = judge_effect(&aa, c->bound, 0, judgement_p(&aa, 1));
+        struct judgement j = judge_effect(&aa, c->bound, 0, judgement_p(&aa, 1));
+        c->aa_called = verdict_is_difference(j.verdict);
     }
 }
 
@@ -488,7 +490,7 @@ static struct placebo *placebo_rows(const struct comparison *c, size_t *n)
         v[k].contrasts += placebo;
         v[k].called += placebo && verdict_is_difference(one->measured);
         v[k].aa += aa;
-        v[k].aa_called += aa && verdict_is_difference(one->aa_judgement.verdict);
+        v[k].aa_called += aa && one->aa_called;
     }
     return v;
 }

@@ -86,14 +86,14 @@ struct contrast {
     struct judgement judgement;
     enum verdict measured;         /* the verdict by the times alone */
     bool first;                    /* the first contrast of its family */
-    struct judgement aa_judgement; /* the second copy against the first; only if `first` is set,
-                                    * and not without_aa */
+    bool aa_called;                /* only if `first` is set, and not without_aa: the second copy was
+                                    * called different from the first */
 };
 
 struct comparison {
     struct contrast *v;
     size_t n, families;
-    bool without_aa; /* nobody asks for aa_judgement, which takes a bootstrap for each family */
+    bool without_aa; /* nobody asks for aa_called, which takes a bootstrap for each family */
 };
 
 /* Adds an empty contrast. */

@@ -377,7 +377,8 @@ static void put_real(void *ctx, double v)
     char digits[32];
     if (!isfinite(v))
         return;
-    snprintf(digits, sizeof digits, "%.12g", v);
+    if (r->rounds)
+        snprintf(digits, sizeof digits, "%.12g", v);
     sqlite3_bind_double(r->st, i + 1, r->rounds ? strtod(digits, NULL) : v);
 }
 
