@@ -93,7 +93,7 @@ static bool is_of_mode(const struct pass *p, const struct series *s, const char 
 
 static bool is_of_origin(const struct pass *p, const struct block *b, size_t origin)
 {
-    return origins_of(p->origins, p->r, p->group, b->launch) == origin;
+    return p->origins->n == 1 || origins_of(p->origins, p->r, p->group, b->launch) == origin;
 }
 
 /* The logarithm by which the mean of two visits of a block is longer than the first; 0: one visit. */
@@ -508,12 +508,9 @@ int compare_recorded(struct comparison *c, const struct recorded *r, const struc
 int compare_within_run(struct comparison *c, const char *dir, const char *baseline)
 {
     AUTO(recorded_free_of) struct recorded *r = NULL;
-    struct gathered *groups = NULL;
-    int code = recorded_read(&r, dir);
-    if (code || !r)
-        return code;
-    code = gather_run(r, &groups);
-    TRY(code, compare_recorded(c, r, groups, NULL, baseline));
+    CHECK(recorded_read(&r, dir));
+    struct gathered *groups = r ? gather_run(r) : NULL;
+    int code = r ? compare_recorded(c, r, groups, NULL, baseline) : GS_OK;
     gathered_free_run(r, groups);
     return code;
 }
@@ -552,7 +549,6 @@ static int read_one(struct one_run *one, const char *root)
 {
     AUTO(runs_free) struct runs runs = {0};
     struct compare_rules rules;
-    struct gathered *groups = NULL;
     CHECK(runs_below(&runs, &root, 1));
     if (runs.n != 1)
         return fail_at(GS_USAGE, root, 0, "holds %zu runs; compare one run with one", runs.n);
@@ -561,13 +557,13 @@ static int read_one(struct one_run *one, const char *root)
         return GS_OK;
     CHECK(read_rules(&rules, one->r));
     origins_of_run(&one->origins, one->r);
-    int code = gather_run(one->r, &groups);
-    for (size_t g = 0; g < one->r->n_groups && !code; g++)
+    struct gathered *groups = gather_run(one->r);
+    for (size_t g = 0; g < one->r->n_groups; g++)
         for (size_t i = 0; i < groups[g].n; i++)
             add_main_side(&one->sides, &(struct pass){one->r, &one->origins, &rules, g, &groups[g]},
                           &groups[g].series[i]);
     gathered_free_run(one->r, groups);
-    return code;
+    return GS_OK;
 }
 
 static void one_run_free(struct one_run *one)

@@ -87,8 +87,8 @@ bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b
 
 bool contrasts_of_one_question(const struct contrast *a, const struct contrast *b)
 {
-    return contrasts_of_one_section(a, b) && !strcmp(a->run_id, b->run_id) &&
-           !strcmp(a->mode, b->mode);
+    return !strcmp(a->mode, b->mode) && !strcmp(a->run_id, b->run_id) &&
+           contrasts_of_one_section(a, b);
 }
 
 enum level contrast_level(const struct contrast *c)

@@ -84,9 +84,9 @@ struct contrast {
     double p_holm;
     bool permuted; /* p_permutation entered Holm's test */
     struct judgement judgement;
-    enum verdict measured;         /* the verdict by the times alone */
-    bool first;                    /* the first contrast of its family */
-    bool aa_called;                /* only if `first` is set, and not without_aa: the second copy was
+    enum verdict measured; /* the verdict by the times alone */
+    bool first;            /* the first contrast of its family */
+    bool aa_called;        /* only if `first` is set, and not without_aa: the second copy was
                                     * called different from the first */
 };
 

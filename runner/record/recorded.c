@@ -137,14 +137,19 @@ bool recorded_same_operation(const char *ran, const char *params, const char *ot
 static void recorded_index_groups(struct recorded *r)
 {
     struct rec_cell *sorted = xmalloc(r->n_cells * sizeof *sorted);
+    AUTO_FREE size_t *place = xcalloc(r->n_cells + 1, sizeof *place);
     size_t n = 0;
     for (size_t g = 0; g < r->n_groups; g++) {
         r->groups[g].first = n;
         for (size_t i = 0; i < r->n_cells; i++)
-            if (r->cells[i].group == g)
+            if (r->cells[i].group == g) {
+                place[i] = n;
                 sorted[n++] = r->cells[i];
+            }
         r->groups[g].n = n - r->groups[g].first;
     }
+    for (size_t i = 0; i < r->n_blocks; i++)
+        r->blocks[i].cell = place[r->blocks[i].cell];
     free(r->cells);
     r->cells = sorted;
 }
@@ -261,12 +266,15 @@ static int read_cell(struct recorded *r, const struct raw *raw, const struct raw
     recorded_set_metrics(c, json_object_get(l->json, "metrics"));
     const struct rec_span *last = r->n_spans ? &r->spans[r->n_spans - 1] : NULL;
     if (!last || last->file != file || last->group != c->group)
-        APPEND(r->spans, r->n_spans) = (struct rec_span){file, c->group, raw_tell(raw)};
+        APPEND(r->spans, r->n_spans) =
+            (struct rec_span){.file = file, .group = c->group, .first = r->n_blocks};
     return GS_OK;
 }
 
 struct reading {
     struct recorded *r;
+    const struct ledger_reader *also; /* NULL: none */
+    size_t cell;                      /* of the last block */
     struct host_load *load;
     struct words ran; /* cell, value, cell, value...: a note may come before its cell line */
 };
@@ -283,17 +291,54 @@ static void read_note(struct reading *in, struct rec_file *f, const struct raw_l
     }
 }
 
+static int read_block(struct reading *in, const struct raw *raw, const struct raw_line *l)
+{
+    struct recorded *r = in->r;
+    const char *id = raw_text(l, "cell");
+    int64_t copy, number, iters;
+    size_t k = in->cell;
+    /* From the cell of the block before on: blocks of a group take turns. */
+    for (size_t i = 0; i < r->n_cells && strcmp(r->cells[k].id, id) != 0; i++)
+        k = (k + 1) % r->n_cells;
+    if (!r->n_spans || !raw_integer(raw, l, "copy", &copy) ||
+        !raw_integer(raw, l, "block", &number) || !raw_integer(raw, l, "iters", &iters))
+        return GS_FAILED; /* cannot be: the line was checked */
+    const struct rec_cell *c = &r->cells[in->cell = k];
+    struct rec_block *b = &APPEND(r->blocks, r->n_blocks);
+    *b = (struct rec_block){.cell = k,
+                            .span = r->n_spans - 1,
+                            .copy = (int)copy,
+                            .number = (int)number,
+                            .iters = (uint64_t)iters,
+                            .at = raw_number(l, NULL, "at"),
+                            .skew_ns = raw_number(l, NULL, "skew_ns"),
+                            .spread_ns = raw_number(l, NULL, "spread_ns"),
+                            .metrics = xcalloc(c->n_metrics, sizeof *b->metrics),
+                            .time_ns = xmalloc(l->n * sizeof *b->time_ns),
+                            .n = l->n};
+    for (size_t i = 0; i < c->n_metrics; i++)
+        b->metrics[i] = raw_number(l, "metrics", c->metrics[i]);
+    memcpy(b->time_ns, l->time_ns, l->n * sizeof *b->time_ns);
+    r->spans[b->span].n++;
+    return GS_OK;
+}
+
 static int read_line(void *ctx, const struct ledger *ledger, size_t file, const struct raw *raw,
                      const struct raw_line *l)
 {
     struct reading *in = ctx;
     struct recorded *r = in->r;
+    struct rec_span *last = r->n_spans ? &r->spans[r->n_spans - 1] : NULL;
+    bool of_last = last && last->file == file &&
+                   !strcmp(r->groups[last->group].id, raw_text(l, "group")) && !last->closed;
     if (!r->files) {
         r->files = xcalloc(ledger->n_files, sizeof *r->files);
         r->n_files = ledger->n_files;
         read_plan(r, ledger->plan.root);
     }
     host_load_line(in->load, l);
+    if (in->also)
+        CHECK(in->also->line(in->also->ctx, ledger, file, raw, l));
     switch (l->type) {
     case RAW_HEADER:
         r->files[file].header = json_incref(l->json);
@@ -304,14 +349,24 @@ static int read_line(void *ctx, const struct ledger *ledger, size_t file, const 
     case RAW_CELL:
         r->files[file].begun = true;
         return read_cell(r, raw, l, file);
+    case RAW_BLOCK:
+        return read_block(in, raw, l);
+    case RAW_HEALTH:
+        if (of_last)
+            host_load_throttled(l->json, &last->readings, &last->throttled);
+        return GS_OK;
+    case RAW_GROUP:
+        if (of_last)
+            last->closed = true;
+        return GS_OK;
     default:
         return GS_OK;
     }
 }
 
-static int read_recordings(struct recorded *r)
+static int read_recordings(struct recorded *r, const struct ledger_reader *also)
 {
-    struct reading in = {.r = r, .load = host_load_new()};
+    struct reading in = {.r = r, .also = also, .load = host_load_new()};
     int code = ledger_read_of(&r->ledger, r->dir, NULL, &(struct ledger_reader){read_line, &in});
     for (size_t i = 0; i + 1 < in.ran.n; i += 2)
         recorded_ran(r, in.ran.v[i], in.ran.v[i + 1]);
@@ -374,11 +429,16 @@ static int verify(const char *dir)
 
 int recorded_read(struct recorded **out, const char *dir)
 {
+    return recorded_read_with(out, dir, NULL);
+}
+
+int recorded_read_with(struct recorded **out, const char *dir, const struct ledger_reader *also)
+{
     struct recorded *r = xcalloc(1, sizeof *r);
     *out = NULL;
     r->dir = xstrdup(dir);
     int code = verify(dir);
-    TRY(code, read_recordings(r));
+    TRY(code, read_recordings(r, also));
     if (!code && r->run_id)
         code = read_config(r);
     if (code || !r->run_id) {
@@ -414,6 +474,11 @@ void recorded_free(struct recorded *r)
     free(r->cells);
     free(r->groups);
     free(r->spans);
+    for (size_t i = 0; i < r->n_blocks; i++) {
+        free(r->blocks[i].metrics);
+        free(r->blocks[i].time_ns);
+    }
+    free(r->blocks);
     free(r->dir);
     free(r->run_id);
     free(r->platform);
@@ -427,12 +492,13 @@ const struct rec_span *recorded_span(const struct recorded *r, size_t group, int
                                      bool *closed)
 {
     const struct rec_span *latest = NULL;
-    int by = 0;
-    *closed = ledger_closed(r->ledger, launch, r->groups[group].id, &by);
-    for (size_t i = 0; i < r->n_spans; i++) {
-        const struct ledger_file *f = &r->ledger->files[r->spans[i].file];
-        if (r->spans[i].group == group && f->launch == launch && (!*closed || f->attempt == by))
-            latest = &r->spans[i];
+    *closed = false;
+    for (size_t i = 0; i < r->n_spans && !*closed; i++) {
+        const struct rec_span *s = &r->spans[i];
+        if (s->group == group && r->ledger->files[s->file].launch == launch) {
+            latest = s;
+            *closed = s->closed;
+        }
     }
     return latest;
 }

@@ -41,9 +41,21 @@ struct rec_file {       /* of the ledger */
     bool begun;         /* a cell was read */
 };
 
-struct rec_span {
-    size_t file, group; /* in ledger.files, recorded.groups */
-    struct raw_place start;
+struct rec_span {               /* of a group in a file */
+    size_t file, group;         /* in ledger.files, recorded.groups */
+    size_t first, n;            /* in recorded.blocks */
+    bool closed;                /* its group line was read */
+    size_t readings, throttled; /* of GPUs (host_load.h) */
+};
+
+struct rec_block {
+    size_t cell, span; /* in recorded.cells, .spans */
+    int copy, number;
+    uint64_t iters;
+    double at, skew_ns, spread_ns; /* NaN: not recorded, as in metrics */
+    double *metrics;               /* those of its cell */
+    uint64_t *time_ns;             /* one for each sample */
+    size_t n;
 };
 
 struct recorded {
@@ -68,6 +80,8 @@ struct recorded {
     size_t n_groups;
     struct rec_span *spans; /* by file, then place */
     size_t n_spans;
+    struct rec_block *blocks; /* in the order of the recordings */
+    size_t n_blocks;
     struct disturbed_launches disturbed; /* by other programs; none of an import */
 };
 
@@ -83,12 +97,14 @@ bool recorded_same_operation(const char *ran, const char *params, const char *ot
 
 /* ---- the run ---- */
 
-/* Reads a run folder and indexes it: its cells and groups in plan order, and where the blocks of
- * each group start in the recordings. Needs no plugin, and no plan for an imported run. */
+/* Reads a run folder: its cells and groups in plan order, and its blocks. Needs no plugin, and no plan for
+ * an imported run. */
 
 /* GS_OK, or reported: damaged, or a file differs from the manifest. *out is NULL with GS_OK if no
  * line is recorded yet. */
 int recorded_read(struct recorded **out, const char *dir);
+/* The same; `also` takes each line, too (ledger.h). */
+int recorded_read_with(struct recorded **out, const char *dir, const struct ledger_reader *also);
 void recorded_free(struct recorded *r);
 AUTO_POINTER(struct recorded, recorded_free)
 

@@ -70,15 +70,6 @@ static struct stretch stretch_of(const struct series *s, int launch)
 
 /* ---- reading ---- */
 
-struct pass {
-    const struct recorded *r;
-    size_t group;
-    struct gathered *out;
-    int launch;
-};
-
-/* ---- a series grows ---- */
-
 static struct series *add_series(struct gathered *g, size_t at, size_t cell, int copy,
                                  size_t n_metrics)
 {
@@ -90,170 +81,98 @@ static struct series *add_series(struct gathered *g, size_t at, size_t cell, int
     return &g->series[at];
 }
 
-/* The series of a cell's copy, added if it is new; NULL: the group has no such cell. */
-static struct series *series_of(struct pass *p, const char *cell, int copy)
+static void add_block(const struct recorded *r, struct gathered *g, const struct rec_block *b,
+                      int launch)
 {
-    struct gathered *g = p->out;
-    size_t i = 0;
-    while (i < g->n && strcmp(p->r->cells[g->series[i].cell].id, cell))
-        i++;
-    if (i == g->n)
-        return NULL;
-    size_t index = g->series[i].cell;
-    while (i < g->n && g->series[i].cell == index && g->series[i].copy < copy)
-        i++;
-    if (i < g->n && g->series[i].cell == index && g->series[i].copy == copy)
-        return &g->series[i];
-    return add_series(g, i, index, copy, p->r->cells[index].n_metrics);
-}
-
-/* ---- blocks ---- */
-
-static void add_block(struct pass *p, struct series *s, const struct raw_line *l, int number,
-                      uint64_t iters)
-{
-    const struct rec_cell *cell = &p->r->cells[s->cell];
+    size_t at = 0, n_metrics = r->cells[b->cell].n_metrics;
+    while (at < g->n && (g->series[at].cell < b->cell ||
+                         (g->series[at].cell == b->cell && g->series[at].copy < b->copy)))
+        at++;
+    bool there = at < g->n && g->series[at].cell == b->cell && g->series[at].copy == b->copy;
+    struct series *s = there ? &g->series[at] : add_series(g, at, b->cell, b->copy, n_metrics);
     ALLOC_MORE(s->blocks, s->n_blocks);
-    for (size_t i = 0; i < cell->n_metrics; i++)
+    for (size_t i = 0; i < n_metrics; i++) {
         ALLOC_MORE(s->metrics[i], s->n_blocks);
-    AUTO_FREE double *x = xmalloc(l->n * sizeof *x);
-    for (size_t i = 0; i < l->n; i++)
-        x[i] = (double)l->time_ns[i];
-    s->launches += s->n_blocks == 0 || s->blocks[s->n_blocks - 1].launch != p->launch;
-    for (size_t i = 0; i < cell->n_metrics; i++)
-        s->metrics[i][s->n_blocks] = raw_number(l, "metrics", cell->metrics[i]);
+        s->metrics[i][s->n_blocks] = b->metrics[i];
+    }
+    AUTO_FREE double *x = xmalloc(b->n * sizeof *x);
+    for (size_t i = 0; i < b->n; i++)
+        x[i] = (double)b->time_ns[i];
+    s->launches += s->n_blocks == 0 || s->blocks[s->n_blocks - 1].launch != launch;
     s->blocks[s->n_blocks++] = (struct block){
-        .launch = p->launch,
-        .number = number,
-        .time_s = stats_quantile_of(x, l->n, 0.5) / ((double)iters * 1e9),
-        .skew_s = raw_number(l, NULL, "skew_ns") / 1e9,
+        .launch = launch,
+        .number = b->number,
+        .time_s = stats_quantile_of(x, b->n, 0.5) / ((double)b->iters * 1e9),
+        .skew_s = b->skew_ns / 1e9,
     };
     if (s->copy == 0)
-        s->times = xrealloc(s->times, (s->n_samples + l->n) * sizeof *s->times);
-    for (size_t i = 0; i < l->n && s->copy == 0; i++) {
-        uint64_t ns = l->time_ns[i],
-                 ps = ns < UINT64_MAX / 1000 ? ns * 1000 / iters : ns / iters * 1000;
+        s->times = xrealloc(s->times, (s->n_samples + b->n) * sizeof *s->times);
+    for (size_t i = 0; i < b->n && s->copy == 0; i++) {
+        uint64_t ns = b->time_ns[i],
+                 ps = ns < UINT64_MAX / 1000 ? ns * 1000 / b->iters : ns / b->iters * 1000;
         s->times[s->n_samples + i] = (double)ps;
     }
-    s->n_samples += l->n;
-    s->iterations = s->n_blocks == 1 || iters < s->iterations ? iters : s->iterations;
+    s->n_samples += b->n;
+    s->iterations = s->n_blocks == 1 || b->iters < s->iterations ? b->iters : s->iterations;
 }
 
-static int read_block(struct pass *p, const struct raw *raw, const char *path,
-                      const struct raw_line *l)
+/* judged: the same group, gathered before; its launches that are left out are not. NULL: all are. */
+static void read_group(const struct recorded *r, size_t group, const struct gathered *judged,
+                       struct gathered *out)
 {
-    const char *cell;
-    int64_t copy, number, iters;
-    if (!raw_string(raw, l, "cell", &cell) || !raw_integer(raw, l, "copy", &copy) ||
-        !raw_integer(raw, l, "block", &number) || !raw_integer(raw, l, "iters", &iters))
-        return GS_FAILED;
-    struct series *s = copy == 0 || copy == 1 ? series_of(p, cell, (int)copy) : NULL;
-    if (!s)
-        return fail_at(GS_FAILED, path, (int)l->number,
-                       "damaged: a block of cell %s among those of group %s", cell,
-                       p->r->groups[p->group].id);
-    if (number < 1 || number > INT32_MAX)
-        return fail_at(GS_FAILED, path, (int)l->number, "damaged: block %lld", (long long)number);
-    if (l->n == 0 || iters < 1 || iters > INT32_MAX)
-        return fail_at(GS_FAILED, path, (int)l->number,
-                       "damaged: a block of %zu samples of %lld iterations", l->n,
-                       (long long)iters);
-    add_block(p, s, l, (int)number, (uint64_t)iters);
-    return GS_OK;
-}
-
-/* ---- launches ---- */
-
-/* Reads up to the cell line of another group, or the line that closes this group. */
-static int read_span(struct pass *p, const struct rec_span *span)
-{
-    const char *path = p->r->ledger->files[span->file].path, *id = p->r->groups[p->group].id;
-    const unsigned want = 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_HEALTH | 1u << RAW_GROUP;
-    AUTO(raw_close_of) struct raw *raw = NULL;
-    struct raw_line l;
-    int got = 0, code = raw_open(&raw, path);
-    if (code)
-        return code;
-    raw_without_trees(raw, want & ~(1u << RAW_HEALTH));
-    raw_seek(raw, span->start);
-    for (bool more = true; more && !code && (got = raw_next(raw, want, &l)) == 1;) {
-        bool ours = !strcmp(raw_text(&l, "group"), id);
-        more = l.type == RAW_BLOCK || ((l.type == RAW_CELL || l.type == RAW_HEALTH) && ours);
-        if (l.type == RAW_BLOCK)
-            code = read_block(p, raw, path, &l);
-        else if (l.type == RAW_HEALTH && ours)
-            host_load_throttled(l.json, &p->out->readings, &p->out->throttled);
-    }
-    return got < 0 ? GS_FAILED : code;
-}
-
-/* judged: the same group, read before; its launches that are left out are not read. NULL: all are. */
-static int read_group(const struct recorded *r, size_t group, const struct gathered *judged,
-                      struct gathered *out)
-{
-    struct pass p = {.r = r, .group = group, .out = out};
     const struct rec_group *g = &r->groups[group];
-    int code = GS_OK;
     *out = (struct gathered){0};
     for (size_t i = 0; i < g->n; i++)
         add_series(out, i, g->first + i, 0, r->cells[g->first + i].n_metrics);
-    for (p.launch = 1; !code && p.launch <= r->launches; p.launch++) {
+    for (int launch = 1; launch <= r->launches; launch++) {
         bool closed, left_out = false;
-        const struct rec_span *span = recorded_span(r, group, p.launch, &closed);
+        const struct rec_span *span = recorded_span(r, group, launch, &closed);
         for (size_t i = 0; judged && i < judged->n_out; i++)
-            left_out = left_out || judged->out[i].launch == p.launch;
-        if (left_out)
+            left_out = left_out || judged->out[i].launch == launch;
+        if (left_out || !span)
             continue;
-        if (span)
-            code = read_span(&p, span);
+        for (size_t i = 0; i < span->n; i++)
+            add_block(r, out, &r->blocks[span->first + i], launch);
+        out->readings += span->readings;
+        out->throttled += span->throttled;
         for (size_t i = 0; i < out->n && !closed; i++) {
             struct series *s = &out->series[i];
-            s->whole = s->whole && !(s->n_blocks && s->blocks[s->n_blocks - 1].launch == p.launch);
+            s->whole = s->whole && !(s->n_blocks && s->blocks[s->n_blocks - 1].launch == launch);
         }
     }
     launches_mark_warmup(r, out);
-    if (code)
-        gathered_free(r, out);
-    return code;
 }
 
-/* A group is judged first, and read again without the launches that are left out. */
-int gather_group(const struct recorded *r, size_t group, struct gathered *out)
+/* A group is judged first, and gathered again without the launches that are left out. */
+void gather_group(const struct recorded *r, size_t group, struct gathered *out)
 {
     struct gathered all;
-    int code = read_group(r, group, NULL, &all);
-    if (code)
-        return code;
+    read_group(r, group, NULL, &all);
     launches_judge(r, &all);
     if (!all.n_out || all.too_many) {
         *out = all;
-        return GS_OK;
+        return;
     }
-    code = read_group(r, group, &all, out);
-    if (!code) {
-        for (size_t i = 0; i < out->n; i++) {
-            struct series *s = &out->series[i];
-            const struct series *was = gathered_find(&all, s->cell, s->copy);
-            for (size_t o = 0; was && o < all.n_out; o++)
-                s->left_out += stretch_of(was, all.out[o].launch).n > 0;
-        }
-        out->out = all.out;
-        out->n_out = all.n_out;
-        out->too_many = all.too_many;
-        all.out = NULL;
-        all.n_out = 0;
+    read_group(r, group, &all, out);
+    for (size_t i = 0; i < out->n; i++) {
+        struct series *s = &out->series[i];
+        const struct series *was = gathered_find(&all, s->cell, s->copy);
+        for (size_t o = 0; was && o < all.n_out; o++)
+            s->left_out += stretch_of(was, all.out[o].launch).n > 0;
     }
+    out->out = all.out;
+    out->n_out = all.n_out;
+    all.out = NULL;
+    all.n_out = 0;
     gathered_free(r, &all);
-    return code;
 }
 
-int gather_run(const struct recorded *r, struct gathered **out)
+struct gathered *gather_run(const struct recorded *r)
 {
-    int code = GS_OK;
-    *out = xcalloc(r->n_groups + 1, sizeof **out);
-    for (size_t i = 0; i < r->n_groups && !code; i++)
-        code = gather_group(r, i, &(*out)[i]);
-    return code;
+    struct gathered *groups = xcalloc(r->n_groups + 1, sizeof *groups);
+    for (size_t i = 0; i < r->n_groups; i++)
+        gather_group(r, i, &groups[i]);
+    return groups;
 }
 
 void gathered_free_run(const struct recorded *r, struct gathered *groups)
@@ -479,11 +398,9 @@ char *launches_out_text(const struct gathered *g)
 int launches_tell(struct launches_told *told, const char *name, const char *dir)
 {
     AUTO(recorded_free_of) struct recorded *r = NULL;
-    struct gathered *groups = NULL;
-    int code = recorded_read(&r, dir);
-    if (!code && r)
-        code = gather_run(r, &groups);
-    for (size_t n = 0; !code && r && n < r->n_groups; n++) {
+    CHECK(recorded_read(&r, dir));
+    struct gathered *groups = r ? gather_run(r) : NULL;
+    for (size_t n = 0; r && n < r->n_groups; n++) {
         const struct gathered *g = &groups[n];
         for (size_t i = 0; i < g->n_out && !g->too_many; i++) {
             size_t k = 0;
@@ -497,7 +414,7 @@ int launches_tell(struct launches_told *told, const char *name, const char *dir)
         }
     }
     gathered_free_run(r, groups);
-    return code;
+    return GS_OK;
 }
 
 int launches_more(const struct launches_told *told, int64_t n)

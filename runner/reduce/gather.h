@@ -53,16 +53,13 @@ const struct series *gathered_find(const struct gathered *g, size_t cell, int co
  * along with the blocks that are asked for. */
 const struct block *series_block(const struct series *s, int launch, int number, size_t *from);
 
-/* ---- reading ----
- *
- * Reads the blocks of one group that count: a series for each (cell, copy). Launches that are left
- * out (below) have no blocks in it.
- */
+/* ---- reading ---- */
 
-/* GS_OK or reported. */
-int gather_group(const struct recorded *r, size_t group, struct gathered *out);
-/* All groups of a run: r->n_groups of them; gathered_free_run in any case. GS_OK or reported. */
-int gather_run(const struct recorded *r, struct gathered **out);
+/* The blocks of one group that count: a series for each (cell, copy). Launches that are left out (below)
+ * have no blocks in it. */
+void gather_group(const struct recorded *r, size_t group, struct gathered *out);
+/* All groups of a run, r->n_groups of them. */
+struct gathered *gather_run(const struct recorded *r);
 void gathered_free_run(const struct recorded *r, struct gathered *groups);
 
 /* The status of a cell; `why` is "" for ok. */

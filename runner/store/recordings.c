@@ -38,22 +38,17 @@
 enum { RUN, HOST, CELL, PARAM, GRP, BLOCK, NOTE, HEALTH, FAIL, CLAIM, RAW_TABLES };
 
 struct ingest {
-    struct store *store;
     const struct recorded *r;
     struct gathered *groups;
     struct csv out[RAW_TABLES + DERIVED];
     struct store_rows *rows[RAW_TABLES + DERIVED];
-    int launch, attempt;
-    size_t file, cell; /* cell: of the last block */
-    int64_t seq;
-    bool headed;
 };
 
 /* ---- lines ---- */
 
-static void put_launch(struct csv *out, const struct ingest *in)
+static void put_launch(struct csv *out, const struct ledger_file *f)
 {
-    CSV_INTEGERS(out, in->launch, in->attempt);
+    CSV_INTEGERS(out, f->launch, f->attempt);
 }
 
 static void put_member(struct csv *out, const json_t *o, const char *key)
@@ -95,36 +90,16 @@ static void take_run(struct ingest *in, const json_t *header)
     csv_end(out);
 }
 
-static void take_header(struct ingest *in, const json_t *header)
-{
-    static const char *const of_host[] = {"rank",   "host",     "cpu", "cores",
-                                          "kernel", "memory_B", NULL},
-                             *const of_gpu[] = {"name", "uuid", "driver", "cuda_driver", NULL};
-    size_t i;
-    json_t *host;
-    struct csv *out = &in->out[HOST];
-    if (!in->headed)
-        take_run(in, header);
-    in->headed = true;
-    json_array_foreach(json_object_get(header, "hosts"), i, host)
-    {
-        put_launch(out, in);
-        put_members(out, host, of_host);
-        put_members(out, json_object_get(host, "gpu"), of_gpu);
-        csv_end(out);
-    }
-}
-
 /* A line whose members are the columns of a table. */
-static void take_members(struct ingest *in, int table, const struct raw_line *l)
+static void take_members(struct csv *out, int table, const struct ledger_file *f,
+                         const struct raw_line *l)
 {
     static const char *const keys[RAW_TABLES][8] = {
         [NOTE] = {"cell", "copy", "key", "value"},
         [FAIL] = {"cell", "copy", "kind", "why", "rank", "host", "phase"},
         [GRP] = {"group", "blocks"},
     };
-    struct csv *out = &in->out[table];
-    put_launch(out, in);
+    put_launch(out, f);
     for (const char *const *key = keys[table]; *key; key++) {
         double number = raw_number(l, NULL, *key);
         if (isnan(number))
@@ -135,19 +110,18 @@ static void take_members(struct ingest *in, int table, const struct raw_line *l)
     csv_end(out);
 }
 
-static void take_health(struct ingest *in, const struct raw_line *l)
+static void take_health(struct csv *out, const struct ledger_file *f, const struct raw_line *l)
 {
     static const char *const moments[] = {"before", "after"};
     static const char *const of_rank[] = {"load1", "busy_cores", "own_cores", NULL},
                              *const of_gpu[] = {"sm_Hz", "power_W", "temperature_C", "throttle",
                                                 NULL};
-    struct csv *out = &in->out[HEALTH];
     const char *rank;
     json_t *now;
     for (size_t i = 0; i < COUNT(moments); i++)
         json_object_foreach(json_object_get(l->json, moments[i]), rank, now)
         {
-            put_launch(out, in);
+            put_launch(out, f);
             put_member(out, l->json, "group");
             put_member(out, l->json, "block");
             csv_text(out, moments[i]);
@@ -158,45 +132,77 @@ static void take_health(struct ingest *in, const struct raw_line *l)
         }
 }
 
-/* From that of the block before on: blocks of a group take turns. */
-static const struct rec_cell *cell_of(struct ingest *in, const struct raw_line *l)
+/* While the recording is read (record/ledger.h). */
+static int take_line(void *ctx, const struct ledger *ledger, size_t file, const struct raw *raw,
+                     const struct raw_line *l)
 {
-    const char *id = raw_text(l, "cell");
-    for (size_t i = 0; i < in->r->n_cells; i++) {
-        size_t k = (in->cell + i) % in->r->n_cells;
-        if (!strcmp(in->r->cells[k].id, id))
-            return &in->r->cells[in->cell = k];
-    }
-    return NULL;
+    struct csv *out = ((struct ingest *)ctx)->out;
+    const struct ledger_file *f = &ledger->files[file];
+    (void)raw;
+    if (l->type == RAW_NOTE)
+        take_members(&out[NOTE], NOTE, f, l);
+    else if (l->type == RAW_HEALTH)
+        take_health(&out[HEALTH], f, l);
+    else if (l->type == RAW_FAIL)
+        take_members(&out[FAIL], FAIL, f, l);
+    else if (l->type == RAW_GROUP)
+        take_members(&out[GRP], GRP, f, l);
+    return GS_OK;
 }
 
-/* Are the blocks of this file those of the group that are in the derived tables? */
-static bool counts(const struct ingest *in, const struct rec_cell *c)
+/* ---- what was recorded ---- */
+
+/* The run, of its first header, and the hosts of each. */
+static void take_headers(struct ingest *in)
+{
+    static const char *const of_host[] = {"rank",   "host",     "cpu", "cores",
+                                          "kernel", "memory_B", NULL},
+                             *const of_gpu[] = {"name", "uuid", "driver", "cuda_driver", NULL};
+    struct csv *out = &in->out[HOST];
+    bool first = true;
+    for (size_t file = 0; file < in->r->n_files; file++) {
+        const json_t *header = in->r->files[file].header;
+        size_t i;
+        json_t *host;
+        if (header && first)
+            take_run(in, header);
+        first = first && !header;
+        json_array_foreach(json_object_get(header, "hosts"), i, host)
+        {
+            put_launch(out, &in->r->ledger->files[file]);
+            put_members(out, host, of_host);
+            put_members(out, json_object_get(host, "gpu"), of_gpu);
+            csv_end(out);
+        }
+    }
+}
+
+/* Are the blocks of this span those of its group that are in the derived tables? */
+static bool counts(const struct ingest *in, const struct rec_span *s)
 {
     bool closed;
-    const struct gathered *g = &in->groups[c->group];
-    const struct rec_span *span = recorded_span(in->r, c->group, in->launch, &closed);
+    int launch = in->r->ledger->files[s->file].launch;
+    const struct gathered *g = &in->groups[s->group];
     for (size_t i = 0; i < g->n_out && !g->too_many; i++)
-        if (g->out[i].launch == in->launch)
+        if (g->out[i].launch == launch)
             return false;
-    return span && span->file == in->file;
+    return recorded_span(in->r, s->group, launch, &closed) == s;
 }
 
 /* {"NAME":VALUE,…}; a name is printable. */
-static void put_metrics(struct csv *out, const struct rec_cell *c, const struct raw_line *l)
+static void put_metrics(struct csv *out, const struct rec_cell *c, const struct rec_block *b)
 {
     AUTO_TEXT struct text t = {0};
     text_add(&t, "{");
     for (size_t i = 0; i < c->n_metrics; i++) {
-        double v = raw_number(l, "metrics", c->metrics[i]);
         text_add(&t, i ? ",\"" : "\"");
         for (const char *s = c->metrics[i]; *s; s++) {
             text_add(&t, *s == '"' || *s == '\\' ? "\\" : "");
             text_addn(&t, s, 1);
         }
         text_add(&t, "\":");
-        if (isfinite(v))
-            text_addf(&t, "%.17g", v);
+        if (isfinite(b->metrics[i]))
+            text_addf(&t, "%.17g", b->metrics[i]);
         else
             text_add(&t, "null");
     }
@@ -204,65 +210,46 @@ static void put_metrics(struct csv *out, const struct rec_cell *c, const struct 
     csv_text(out, t.s);
 }
 
-static int take_block(struct ingest *in, const struct raw *raw, const struct raw_line *l)
+static void put_number(struct text *t, uint64_t n)
 {
-    const struct rec_cell *c = cell_of(in, l);
-    int64_t copy, number, iters;
-    if (!c || !raw_integer(raw, l, "copy", &copy) || !raw_integer(raw, l, "block", &number) ||
-        !raw_integer(raw, l, "iters", &iters))
-        return GS_FAILED; /* cannot be: the line was checked */
+    char buf[24], *s = buf + sizeof buf;
+    do
+        *--s = (char)('0' + n % 10);
+    while (n /= 10);
+    text_addn(t, s, (size_t)(buf + sizeof buf - s));
+}
+
+static void take_blocks(struct ingest *in)
+{
+    const struct recorded *r = in->r;
     struct csv *out = &in->out[BLOCK];
-    CSV_INTEGERS(out, ++in->seq, in->launch, in->attempt);
-    CSV_TEXTS(out, in->r->groups[c->group].id, c->id);
-    CSV_INTEGERS(out, copy, number);
-    csv_real(out, raw_number(l, NULL, "at"));
-    csv_integer(out, iters);
-    CSV_REALS(out, raw_number(l, NULL, "skew_ns"), raw_number(l, NULL, "spread_ns"));
-    csv_integer(out, counts(in, c));
-    put_metrics(out, c, l);
-    csv_text(out, l->times);
-    csv_end(out);
-    return GS_OK;
-}
-
-static int read_file(struct ingest *in, size_t file)
-{
-    const struct ledger_file *f = &in->r->ledger->files[file];
-    AUTO(raw_close_of) struct raw *raw = NULL;
-    struct raw_line l;
-    const unsigned want = 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_BLOCK | 1u << RAW_HEALTH |
-                          1u << RAW_FAIL | 1u << RAW_GROUP;
-    int got = 0, code = raw_open(&raw, f->path);
-    if (code)
-        return code;
-    in->file = file;
-    in->launch = f->launch;
-    in->attempt = f->attempt;
-    raw_without_trees(raw, want & ~(1u << RAW_HEADER | 1u << RAW_HEALTH));
-    while (!code && (got = raw_next(raw, want, &l)) == 1)
-        switch (l.type) {
-        case RAW_HEADER:
-            take_header(in, l.json);
-            break;
-        case RAW_NOTE:
-            take_members(in, NOTE, &l);
-            break;
-        case RAW_BLOCK:
-            code = take_block(in, raw, &l);
-            break;
-        case RAW_HEALTH:
-            take_health(in, &l);
-            break;
-        case RAW_FAIL:
-            take_members(in, FAIL, &l);
-            break;
-        default:
-            take_members(in, GRP, &l);
+    AUTO_TEXT struct text times = {0};
+    bool counted = false;
+    for (size_t i = 0; i < r->n_blocks; i++) {
+        const struct rec_block *b = &r->blocks[i];
+        const struct rec_cell *c = &r->cells[b->cell];
+        const struct rec_span *span = &r->spans[b->span];
+        if (i == span->first)
+            counted = counts(in, span);
+        csv_integer(out, (int64_t)i + 1);
+        put_launch(out, &r->ledger->files[span->file]);
+        CSV_TEXTS(out, r->groups[c->group].id, c->id);
+        CSV_INTEGERS(out, b->copy, b->number);
+        csv_real(out, b->at);
+        csv_integer(out, (int64_t)b->iters);
+        CSV_REALS(out, b->skew_ns, b->spread_ns);
+        csv_integer(out, counted);
+        put_metrics(out, c, b);
+        times.len = 0;
+        for (size_t k = 0; k < b->n; k++) {
+            text_add(&times, k ? "," : "[");
+            put_number(&times, b->time_ns[k]);
         }
-    return got < 0 ? GS_FAILED : code;
+        text_add(&times, "]");
+        csv_text(out, times.s);
+        csv_end(out);
+    }
 }
-
-/* ---- cells and claims ---- */
 
 static void put_params(struct csv *out, const struct rec_cell *c)
 {
@@ -378,29 +365,6 @@ static const char *columns_at(size_t table)
     return table_at(table)->columns + (table < RAW_TABLES ? strlen("run,") : 0);
 }
 
-/* Into temporary tables, which have the names of the others and are used first. */
-static int read_tables(struct ingest *in)
-{
-    int code = GS_OK;
-    for (size_t i = 0; i < RAW_TABLES + DERIVED && !code; i++)
-        code = store_make(in->store, table_at(i)->name, columns_at(i));
-    if (code)
-        return code;
-    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++)
-        in->rows[i] = store_rows_begin(in->store, table_at(i)->name, columns_at(i), i >= RAW_TABLES,
-                                       &in->out[i]);
-    code = derive(in);
-    for (size_t i = 0; i < in->r->ledger->n_files && !code; i++)
-        code = read_file(in, i);
-    take_cells(in);
-    TRY(code, take_claims(in));
-    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++) {
-        int one = store_rows_end(in->rows[i]);
-        code = code ? code : one;
-    }
-    return code;
-}
-
 /* With its rows: see the trigger in store.c. */
 static void add_forget(struct text *sql, const char *dir)
 {
@@ -409,9 +373,11 @@ static void add_forget(struct text *sql, const char *dir)
     sqlite3_free(one);
 }
 
+/* In one transaction. */
 static int execute_all(struct store *s, const char *sql)
 {
-    int code = store_execute(s, sql);
+    AUTO_FREE char *all = xstrfmt("BEGIN IMMEDIATE; %s COMMIT;", sql);
+    int code = store_execute(s, all);
     if (code)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     return code;
@@ -427,7 +393,6 @@ static int move_run(struct store *s, const struct recorded *r, bool measured, co
         group = strcmp(r->groups[i].id, group) < 0 ? r->groups[i].id : group;
     AUTO_FREE char *section = runs_section(key, group);
     AUTO_FREE char *rank = runs_rank(run_is_final(r->dir), measured, r->run_id);
-    text_add(&sql, "BEGIN IMMEDIATE;");
     add_forget(&sql, r->dir);
     char *insert = sqlite3_mprintf("INSERT INTO main.stamp (dir, sort, section, rank, stamp)"
                                    " VALUES (%Q, %Q, %Q, %Q, %Q);",
@@ -442,16 +407,13 @@ static int move_run(struct store *s, const struct recorded *r, bool measured, co
                   "FROM temp.\"%s\" ORDER BY rowid;",
                   t->name, rest, rest, t->name);
     }
-    text_add(&sql, "COMMIT;");
     return execute_all(s, sql.s);
 }
 
 static int forget(struct store *s, const char *dir)
 {
     AUTO_TEXT struct text sql = {0};
-    text_add(&sql, "BEGIN IMMEDIATE;");
     add_forget(&sql, dir);
-    text_add(&sql, "COMMIT;");
     return execute_all(s, sql.s);
 }
 
@@ -459,18 +421,41 @@ static int forget(struct store *s, const char *dir)
  * the caller, which reads it again and says it. */
 static int said = -1;
 
+/* Into temporary tables, which have the names of the others and are used first. */
+static int read_tables(struct store *s, struct ingest *in, const char *dir, struct recorded **r)
+{
+    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++)
+        CHECK(store_make(s, table_at(i)->name, columns_at(i)));
+    CHECK(store_execute(s, "BEGIN")); /* else each row is a transaction */
+    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++)
+        in->rows[i] =
+            store_rows_begin(s, table_at(i)->name, columns_at(i), i >= RAW_TABLES, &in->out[i]);
+    int code = recorded_read_with(r, dir, &(struct ledger_reader){take_line, in});
+    if (!code && *r) {
+        in->r = *r;
+        in->groups = gather_run(*r);
+        code = derive(in);
+        take_headers(in);
+        take_blocks(in);
+        take_cells(in);
+        TRY(code, take_claims(in));
+    }
+    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++) {
+        int one = store_rows_end(in->rows[i]);
+        code = code ? code : one;
+    }
+    int ended = store_execute(s, "COMMIT");
+    return code ? code : ended;
+}
+
 /* Damaged: reported, and what the store had of it goes. */
 static int read_run(struct store *s, const char *dir, const char *stamp)
 {
     AUTO(recorded_free_of) struct recorded *r = NULL;
-    struct ingest in = {.store = s};
-    int code = recorded_read(&r, dir);
-    if (!code && r)
-        code = gather_run(in.r = r, &in.groups);
-    if (!code && r)
-        code = read_tables(&in);
+    struct ingest in = {0};
+    int code = read_tables(s, &in, dir, &r);
     if (!code && r && !(said >= 0 && lseek(said, 0, SEEK_CUR) > 0))
-        code = move_run(s, r, in.seq > 0, stamp);
+        code = move_run(s, r, r->n_blocks > 0, stamp);
     gathered_free_run(r, in.groups);
     AUTO_TEXT struct text sql = {0};
     for (size_t i = 0; i < RAW_TABLES + DERIVED; i++)
@@ -698,15 +683,6 @@ static bool next_time(const char **times_json, uint64_t iters, char buf[CSV_DECI
     csv_decimal(buf, ns, iters);
     *times_json = s;
     return true;
-}
-
-static void put_number(struct text *t, size_t n)
-{
-    char buf[24], *s = buf + sizeof buf;
-    do
-        *--s = (char)('0' + n % 10);
-    while (n /= 10);
-    text_addn(t, s, (size_t)(buf + sizeof buf - s));
 }
 
 /* All rows of a block begin alike. */
