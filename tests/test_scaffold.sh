@@ -56,9 +56,6 @@ ok 'a program that asks where the buffers are builds' "$cc" -D_GNU_SOURCE -I"$tr
 is "$(./offsets | sort -u)" 2048 'the buffers of a new plugin are half a page apart'
 exits 2 'an existing plugin is not made a second time' in_tree plugin NAME=foo
 ok 'a new plugin builds as generated' in_tree build/plugins/foo.so
-ok 'the config of a new plugin is good' "$tree/build/gradsync" check "$tree/configs/foo-local.ini"
-ok 'the test of a new plugin passes' env BUILD="$tree/build" bash "$tree/tests/test_foo.sh"
-unlike "$out" 'not ok' 'the test of a new plugin has no failed assertion'
 printf '#include <mpi.h>\n' >>"$tree/plugins/foo/foo.c"
 sed -i 's/^# foo_needs/foo_needs/' "$tree/plugins/foo/build.mk"
 ok 'a plugin that needs MPI builds with its line of build.mk' in_tree build/plugins/foo.so

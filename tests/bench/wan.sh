@@ -11,8 +11,7 @@
 sites=4 mtu=9000 mbit=${MBIT:-1000}
 
 config() { # FILE MBIT RTT_MS LINE…: sites of that rate; lines of [wan_sync]
-    local file=$1 mbit=$2 rtt=$3 slow='' names=(north east south west inland coast)
-    names=("${names[@]:0:sites}")
+    local file=$1 mbit=$2 rtt=$3 slow='' names=(north east south west)
     shift 3
     [ "${slow_mbit:-}" ] && slow=" up=${slow_mbit}Mbit/s down=${slow_mbit}Mbit/s"
     {
@@ -182,66 +181,9 @@ cold() {
         "$(calc 1 "100 * $bound / $(median ring 3)")" '>=' 85 '%'
 }
 
-# KiB of the rank that holds most; those of this bench run in no other place than its labs.
-ranks_peak() {
-    local p
-    for p in /proc/[0-9]*; do
-        if [ "$(cat "$p/comm" 2>/dev/null)" = gradsync-rank ] && grep -qsF "$tmp" "$p/cmdline"; then
-            sed -n 's/^VmHWM:[ \t]*\([0-9]*\).*/\1/p' "$p/status" 2>/dev/null
-        fi
-    done | sort -g | tail -n 1
-}
-# What one of six ranks holds at most beside what it holds with a buffer that is nearly none.
-memory() {
-    local sites=6 strategy mib least most
-    for strategy in ring direct oneshot; do
-        for mib in 0 96; do
-            blocks=1 config "$tmp/memory.ini" "$mbit" 10 "size = $((mib * 1048576 + 4096))" \
-                "strategy = $strategy"
-            measure "$tmp/memory.ini" &
-            local runner=$! peak=0 now
-            while kill -0 "$runner" 2>/dev/null; do
-                now=$(ranks_peak)
-                if [ "${now:-0}" -gt "$peak" ]; then peak=$now; fi
-                sleep 0.1
-            done
-            wait "$runner" || return 0
-            if [ "$mib" = 0 ]; then least=$peak; else most=$peak; fi
-        done
-        row "six ranks with 96 MiB, $strategy: memory beside the buffer, MiB" \
-            "$(calc 1 "($most - $least) / 1024 - 96")" '<=' 64 'MiB'
-    done
-}
-
-# What gradsync links finds of a lab with a slow and far pair, against what the lab was told.
-links() {
-    local from to rate rtt found
-    config "$tmp/links.ini" 100 30 'strategy = ring'
-    sed -i 's/^mtu = .*/mtu = 1500\nnorth-south = rate=20Mbit\/s rtt=50ms/' "$tmp/links.ini"
-    if ! "$gradsync" lab -q "$tmp/links.ini" -- bash -c "time '$gradsync' links -q -o '$tmp/data' \
-        --write '$tmp/measured.ini' '$tmp/links.ini'" 2>"$tmp/err"; then
-        echo "links: not measured: $(tail -n 1 "$tmp/err")"
-        missed=1
-        return 0
-    fi
-    while read -r from to rate rtt; do
-        found=$(sed -nE "s/^$from>$to = rate=([0-9.]+)Mbit.* rtt=([0-9.]+)ms.*/\1 \2/p" \
-            "$tmp/measured.ini")
-        row "links, $from>$to: rate off by, %" \
-            "$(calc 2 "(x = 100 * (${found% *} / $rate - 1)) < 0 ? -x : x")" '<=' 3 '%'
-        row '  RTT off by, ms' "$(calc 2 "(x = ${found#* } - $rtt) < 0 ? -x : x")" '<=' 1 'ms'
-    done <<<'north south 20 50
-south north 20 50
-north east 100 30
-west east 100 30
-south west 100 30'
-    row 'links: 4 sites, s' "$(sed -nE 's/^real\s+([0-9]+)m([0-9.]+)s/\1 \2/p' "$tmp/err" |
-        awk '{ print 60 * $1 + $2 }')" '<=' 120 's'
-}
-
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
     -d' ' -f1 /proc/loadavg)"
-parts='bulk latency loss unequal wires overlap cold memory links'
+parts='bulk latency loss unequal wires overlap cold'
 for part in "${@:-$parts}"; do
     for p in $part; do
         [[ " $parts " == *" $p "* ]] || {

@@ -76,48 +76,6 @@ TEST(text_from_outside_stays_one_line_of_utf8)
     assert_string_equal(back.why, "a b c ? \xc3\xa9 ???");
 }
 
-/* A line with a member of another value. */
-static const char *with(const char *member, const char *value)
-{
-    static char line[512];
-    snprintf(line, sizeof line,
-             CONTROL_MARK
-             "{\"event\":%s,\"rank\":%s,\"phase\":\"\",\"cell\":\"\",\"groups_done\":0,"
-             "\"groups\":0,\"copy\":0,\"kind\":\"\",\"host\":\"\",\"pid\":0,"
-             "\"why\":\"\",\"code\":0,\"status\":%s}",
-             strcmp(member, "event") ? "\"done\"" : value, strcmp(member, "rank") ? "0" : value,
-             strcmp(member, "status") ? "\"complete\"" : value);
-    return line;
-}
-
-TEST(a_line_behind_printed_text_is_found)
-{
-    struct control c;
-    char line[600];
-    snprintf(line, sizeof line, "half a line%s", with("", ""));
-    assert_true(control_decode(line, &c));
-    assert_string_equal(c.status, "complete");
-}
-
-TEST(what_is_no_control_line_is_refused)
-{
-    static const char *const lines[] = {
-        "",
-        "plain log",
-        "{\"event\":\"done\",\"rank\":0}",
-        CONTROL_MARK,
-        CONTROL_MARK "[]",
-        CONTROL_MARK "{\"event\":\"done\",\"rank\":0",
-        CONTROL_MARK "{\"event\":\"done\",\"rank\":0}",
-    };
-    struct control c;
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        assert_false(control_decode(lines[i], &c));
-    assert_false(control_decode(with("event", "\"dance\""), &c));
-    assert_false(control_decode(with("rank", "\"0\""), &c));
-    assert_false(control_decode(with("status", "\"longer than sixteen bytes\""), &c));
-}
-
 /* ---- progress ---- */
 
 static char section[] = "null";

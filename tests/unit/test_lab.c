@@ -191,16 +191,6 @@ TEST(losses_are_those_asked_for)
     end(NULL);
 }
 
-TEST_OF(a_site_that_is_cut_gets_nothing, three)
-{
-    put(0, 2, 100, 0);
-    lab.mesh.ends[2].cut = true;
-    assert_true(isnan(take(2)));
-    put(2, 0, 100, 0);
-    assert_true(isnan(take(0)));
-    assert_int_equal(lab.mesh.counts.cut_drops, 2);
-}
-
 TEST_OF(queue_is_a_bandwidth_delay_product, three)
 {
     assert_true(lab.spec.sites[0].up_queue_B == 1e6 * 0.04); /* the farthest: 10 + 30 ms */
@@ -208,65 +198,6 @@ TEST_OF(queue_is_a_bandwidth_delay_product, three)
 }
 
 /* ---- the proof ---- */
-
-/* Two sites of a phase share no end, and each direction is measured. */
-TEST_OF(probes_fill_every_link, three)
-{
-    struct probe_plan plan;
-    int measured = 0;
-    probe_plan_make(&plan, &lab.spec, 0);
-    for (size_t k = 0; k < plan.n; k++)
-        for (size_t i = 0; i < 9 && plan.phases[k].kind == PROBE_BULK; i++)
-            if (plan.phases[k].interval_ns[i] > 0) {
-                /* 1000 bytes at 5/4 of 8 Mbit/s; b receives at half, and so does c from a and b. */
-                at_ns(plan.phases[k].interval_ns[i], i % 3 == 1 ? 1.6 * MS : 0.8 * MS);
-                measured++;
-            }
-    assert_int_equal(measured, 6);
-    probe_plan_free(&plan);
-}
-
-TEST_OF(judged_by_the_first_that_is_off, three)
-{
-    struct probe_pair pairs[9];
-    struct probe p = {3, pairs};
-    char why[256];
-    for (size_t i = 0; i < 9; i++)
-        pairs[i] = (struct probe_pair){
-            .delay_s = lab.spec.ways[i].delay_s, .Bps = i % 3 == 1 ? 0.5e6 : 1e6, .sent = 100};
-    assert_int_equal(probe_judge(&p, &lab.spec, why, sizeof why), GS_OK);
-    pairs[3].Bps *= 0.96;
-    assert_int_equal(probe_judge(&p, &lab.spec, why, sizeof why), GS_CANNOT);
-    assert_string_equal(why, "b sends 7.68 Mbit/s to a instead of 8 Mbit/s (allowed error: 3%)");
-    pairs[3].Bps *= 1.08 / 0.96;
-    assert_int_equal(probe_judge(&p, &lab.spec, why, sizeof why), GS_CANNOT);
-    pairs[3].Bps /= 1.08;
-    pairs[1].delay_s += 0.0018;
-    assert_int_equal(probe_judge(&p, &lab.spec, why, sizeof why), GS_CANNOT);
-    pairs[1].delay_s -= 0.0018;
-    pairs[2].lost = 30;
-    assert_int_equal(probe_judge(&p, &lab.spec, why, sizeof why), GS_CANNOT);
-    assert_string_equal(why, "30 of 900 packets were lost instead of about 0");
-}
-
-/* ---- one link of a site ---- */
-
-static const char equal_sites[] = "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s\nc = up=8Mbit/s\n"
-                                  "[links]\nrtt = 20ms\nmtu = 1000\n";
-
-TEST_OF(a_link_that_is_cut_leaves_the_others, equal_sites)
-{
-    put(0, 1, 1000, 0);
-    lab.mesh.paths[0 * 3 + 1].cut = true;
-    assert_true(isnan(take(1))); /* one that was on its way as well */
-    put(0, 1, 1000, 100 * MS);
-    assert_true(isnan(take(1)));
-    put(1, 0, 1000, 200 * MS); /* the other direction, and another site */
-    at_ns(take(0), 211 * MS);
-    put(0, 2, 1000, 300 * MS);
-    at_ns(take(2), 311 * MS);
-    assert_int_equal(lab.mesh.counts.cut_drops, 2);
-}
 
 struct play {
     struct lab_spec spec;

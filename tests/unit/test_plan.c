@@ -83,14 +83,6 @@ TEST_CAPTURED(baselines)
     plan_free(p);
 }
 
-TEST_CAPTURED(skipped_cells_stay)
-{
-    AUTO(plan_free_of) struct plan *p = build("[toy]\ndtype = int32\nalgorithm = ring, tree\n");
-    assert_int_equal(p->n_cells, 2);
-    assert_null(p->cells[0].skip);
-    assert_string_equal(p->cells[1].skip, "no tree of integers here");
-}
-
 TEST_CAPTURED(costs)
 {
     const char *text = "[measure]\nlaunches = 2\n[toy]\nsize = 4KiB, 1MiB\nconfigs = auto, ring\n";
@@ -225,23 +217,6 @@ TEST(seed_launch_group_and_block_each_change_it)
         assert_memory_not_equal(a, b, sizeof a);
     }
     assert_true(plan_launch_seed(4, 1) != plan_launch_seed(4, 2));
-}
-
-TEST(cells_are_prepared_in_another_order_each_launch)
-{
-    size_t a[40], b[40];
-    plan_order_prepared(a, 40, 4, 1, 0);
-    assert_permutation(a, 40);
-    plan_order_prepared(b, 40, 4, 1, 0);
-    assert_memory_equal(a, b, sizeof a);
-    plan_order_prepared(b, 40, 5, 1, 0);
-    assert_memory_not_equal(a, b, sizeof a);
-    plan_order_prepared(b, 40, 4, 2, 0);
-    assert_memory_not_equal(a, b, sizeof a);
-    plan_order_prepared(b, 40, 4, 1, 1);
-    assert_memory_not_equal(a, b, sizeof a);
-    plan_order_visits(b, 40, 4, 1, 0, 1);
-    assert_memory_not_equal(a, b, sizeof a);
 }
 
 TEST(even_blocks_mirror_the_one_before)

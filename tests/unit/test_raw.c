@@ -173,22 +173,6 @@ TEST_RAW(a_line_without_end_is_refused)
     folder_says(":2: a line is longer than");
 }
 
-TEST_RAW(a_place_can_be_returned_to)
-{
-    open_text(HEADER BLOCK("1") BLOCK("2") BLOCK("3"));
-    const unsigned want = 1u << RAW_BLOCK;
-    assert_int_equal(next(want), 1);
-    struct raw_place place = raw_tell(r);
-    for (int round = 0; round < 2; round++) {
-        assert_int_equal(next(want), 1);
-        assert_int_equal(l.number, 3);
-        assert_true(l.time_ns[0] == 2);
-        assert_int_equal(next(want), 1);
-        assert_int_equal(next(want), 0);
-        raw_seek(r, place);
-    }
-}
-
 static long long bytes_read(void)
 {
     long long n = -1;
@@ -269,31 +253,4 @@ TEST_RAW(a_line_means_the_same_with_and_without_a_tree)
         }
         assert_string_equal(error[0], error[1]);
     }
-}
-
-TEST_RAW(members_are_read_without_a_tree)
-{
-    open_text(HEADER "{\"type\":\"block\",\"cell\":\"c\",\"copy\":-1,\"skew_ns\":7,"
-                     "\"metrics\":{\"copy\":2.5,\"n\":3},\"x\":[\"cell\"],"
-                     "\"time_ns\":[3]}\n");
-    const char *s;
-    int64_t i;
-    raw_without_trees(r, 1u << RAW_BLOCK);
-    assert_int_equal(next(~0u), 1);
-    assert_non_null(l.json); /* of the header */
-    assert_int_equal(next(~0u), 1);
-    assert_null(l.json);
-    assert_int_equal(l.n, 1);
-    assert_true(raw_string(r, &l, "cell", &s) && !strcmp(s, "c"));
-    assert_true(raw_integer(r, &l, "copy", &i) && i == -1);
-    assert_true(raw_number(&l, NULL, "skew_ns") == 7);
-    assert_true(raw_number(&l, "metrics", "copy") == 2.5);
-    assert_true(raw_number(&l, "metrics", "n") == 3);
-    assert_true(isnan(raw_number(&l, "metrics", "cell")));
-    assert_true(isnan(raw_number(&l, "x", "x")));
-    assert_string_equal(raw_text(&l, "absent"), "");
-    assert_false(raw_integer(r, &l, "metrics", &i));
-    folder_says(":2: damaged: block has no integer 'metrics'");
-    assert_false(raw_string(r, &l, "copy", &s));
-    folder_says("no text 'copy'");
 }

@@ -136,25 +136,6 @@ TEST_IN_FOLDER(a_full_disk_is_said)
     record_close(&r);
 }
 
-TEST_IN_FOLDER(a_real_is_written_with_16_digits)
-{
-    struct record r;
-    assert_int_equal(record_create(&r, folder_path(LAUNCH)), GS_OK);
-    assert_int_equal(record_line(&r, json_pack("{s:f}", "at", 1795347360.9081257)), 0);
-    assert_int_equal(record_close(&r), GS_OK);
-    assert_file(folder_path(LAUNCH), "{\"at\":1795347360.908126}\n");
-}
-
-TEST_IN_FOLDER(a_recording_is_being_written_until_it_is_closed)
-{
-    struct record r;
-    assert_int_equal(record_create(&r, folder_path(LAUNCH)), GS_OK);
-    assert_true(record_is_being_written(folder_path(LAUNCH)));
-    assert_int_equal(record_close(&r), GS_OK);
-    assert_false(record_is_being_written(folder_path(LAUNCH)));
-    assert_false(record_is_being_written(folder_path("no-such-file")));
-}
-
 TEST_IN_FOLDER(runs_get_folders_of_their_own)
 {
     enum { N = 40 };
@@ -186,20 +167,6 @@ TEST_IN_FOLDER(a_name_cannot_leave_the_root)
 }
 
 /* ---- where and with what it is measured ---- */
-
-TEST(what_tunes_communication_is_kept)
-{
-    char *environment[] = {"NCCL_ALGO=Ring",        "UCX_TLS=rc,cuda",
-                           "OMPI_MCA_btl=tcp,self", "OMPI_MCA_coll_tuned_use_dynamic_rules=1",
-                           "NCCL_DEBUG=",           NULL};
-    json_t *env = record_env(environment);
-    assert_int_equal(json_object_size(env), 5);
-    assert_string_equal(json_string_value(json_object_get(env, "NCCL_ALGO")), "Ring");
-    assert_string_equal(json_string_value(json_object_get(env, "UCX_TLS")), "rc,cuda");
-    assert_string_equal(json_string_value(json_object_get(env, "OMPI_MCA_btl")), "tcp,self");
-    assert_string_equal(json_string_value(json_object_get(env, "NCCL_DEBUG")), "");
-    json_decref(env);
-}
 
 TEST(nothing_else_of_the_environment_is)
 {

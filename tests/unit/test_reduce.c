@@ -102,29 +102,6 @@ TEST_IN_FOLDER(parameters_are_columns_in_files_alone)
     csv_read_close(&r);
 }
 
-TEST_IN_FOLDER(a_table_given_up_leaves_nothing)
-{
-    struct csv c;
-    assert_int_equal(csv_open(&c, folder_path(TABLE)), GS_OK);
-    csv_text(&c, "x");
-    assert_int_equal(csv_close(&c, false), GS_OK);
-    AUTO_FREE char *command = xstrfmt("test -z \"$(find '%s' -type f)\"", folder.dir);
-    assert_int_equal(system(command), 0);
-}
-
-TEST_IN_FOLDER(a_folder_that_cannot_be_is_named)
-{
-    struct csv c;
-    AUTO_FREE char *path = xstrfmt("%s/file/t.csv", folder.dir),
-                   *file = xstrfmt("%s/file", folder.dir);
-    FILE *in_the_way = fopen(file, "w");
-    assert_non_null(in_the_way);
-    fclose(in_the_way);
-    assert_int_equal(csv_open(&c, path), GS_FAILED);
-    folder_says("/file/t.csv: cannot be written");
-    assert_int_equal(csv_close(&c, true), GS_OK); /* nothing was opened */
-}
-
 static int count_rows(const char *path, int *rows)
 {
     struct csv_reader r;
@@ -181,27 +158,6 @@ TEST_IN_FOLDER(a_nul_is_damage)
     assert_int_equal(rows, 1);
 }
 
-/* Over many buffers. */
-TEST_IN_FOLDER(a_large_table_is_whole)
-{
-    enum { ROWS = 100000 };
-    struct csv c;
-    char line[81];
-    assert_int_equal(csv_open(&c, folder_path(TABLE)), GS_OK);
-    for (int i = 0; i < ROWS; i++)
-        csv_bytes(&c, line, (size_t)snprintf(line, sizeof line, "%080d", i));
-    assert_int_equal(csv_close(&c, true), GS_OK);
-    FILE *in = fopen(folder_path(TABLE), "rb");
-    assert_non_null(in);
-    for (int i = 0; i < ROWS; i++) {
-        assert_int_equal(fread(line, 1, 80, in), 80);
-        line[80] = '\0';
-        assert_int_equal(strtol(line, NULL, 10), i);
-    }
-    assert_int_equal(getc(in), EOF);
-    fclose(in);
-}
-
 TEST_IN_FOLDER(one_launch_has_no_interval)
 {
     struct nested x[20];
@@ -230,29 +186,6 @@ TEST_IN_FOLDER(launches_widen_the_interval)
     assert_true(b.lo < b.median && b.median < b.hi && b.hi - b.lo > 10);
 }
 
-TEST_IN_FOLDER(the_stream_is_the_seeds_and_the_cells)
-{
-    static const struct {
-        uint64_t seed;
-        const char *cell;
-    } streams[] = {{1, "0123456789abcdef"},
-                   {1, "0123456789abcdef"},
-                   {2, "0123456789abcdef"},
-                   {1, "1123456789abcdef"}};
-    struct estimate e[4];
-    for (int k = 0; k < 4; k++) {
-        struct nested x[60];
-        struct rng rng;
-        rng_seed(&rng, 5);
-        for (int i = 0; i < 60; i++)
-            x[i] = (struct nested){.launch = i / 20, .value = rng_normal(&rng)};
-        e[k] = estimate_median(x, 60, streams[k].seed, streams[k].cell);
-    }
-    assert_memory_equal(&e[0], &e[1], sizeof *e);
-    assert_true(e[0].lo != e[2].lo || e[0].hi != e[2].hi);
-    assert_true(e[0].lo != e[3].lo || e[0].hi != e[3].hi);
-}
-
 /* Launches longer than SUMMARY_BATCHES are batched: the interval stays that of all blocks. */
 TEST_IN_FOLDER(long_launches_keep_their_interval)
 {
@@ -270,17 +203,6 @@ TEST_IN_FOLDER(long_launches_keep_their_interval)
     assert_true(e.lo < e.median && e.median < e.hi);
     free(x);
     free(copy);
-}
-
-/* Of pairs of blocks the median is between the two, whichever of them is drawn. */
-TEST_IN_FOLDER(a_run_of_blocks_is_whole)
-{
-    enum { BLOCKS = 2 * SUMMARY_BATCHES };
-    struct nested x[2 * BLOCKS];
-    for (int i = 0; i < 2 * BLOCKS; i++)
-        x[i] = (struct nested){.launch = i / BLOCKS, .value = i % 2 ? 3 : 1};
-    struct estimate e = estimate_median(x, 2 * BLOCKS, 1, "0123456789abcdef");
-    assert_true(e.median == 2 && e.lo == 2 && e.hi == 2);
 }
 
 static void where_is(const struct axes *a, const char *mode, const char *params, const char *want)
@@ -301,14 +223,4 @@ TEST_IN_FOLDER(axes_are_what_differs)
     axes_config(&choice, "words", "size=8 method=words words=2");
     axes_add(&choice, "size=8 method=words words=2", "size=8 method=strides words=3");
     where_is(&choice, "", "size=8 method=strides words=3", "words=3");
-}
-
-TEST_IN_FOLDER(what_throttles_follows_the_load)
-{
-    static const char *const yes[] = {"power_cap", "hw_slowdown", "sw_thermal", "hw_thermal",
-                                      "power_brake"};
-    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
-        assert_true(host_load_slows(yes[i]));
-    assert_false(host_load_slows("idle"));
-    assert_false(host_load_slows("power"));
 }

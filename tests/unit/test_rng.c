@@ -32,22 +32,6 @@ TEST(seeding_is_splitmix64)
     assert_memory_equal(r.s, want, sizeof want);
 }
 
-TEST(streams_differ)
-{
-    static const uint64_t pairs[][2] = {{1, 2}, {2, 1}, {1, 1}, {2, 2}, {0, 0}, {0, 1}, {1, 0}};
-    enum { PAIRS = sizeof pairs / sizeof *pairs };
-    uint64_t first[PAIRS];
-    for (size_t i = 0; i < PAIRS; i++) {
-        struct rng r, again;
-        rng_stream(&r, pairs[i][0], pairs[i][1]);
-        rng_stream(&again, pairs[i][0], pairs[i][1]);
-        first[i] = rng_next(&r);
-        assert_true(first[i] == rng_next(&again));
-        for (size_t j = 0; j < i; j++)
-            assert_true(first[i] != first[j]);
-    }
-}
-
 /* Multiply-and-shift alone is x -> floor(3x / 4) for n = 3 * 2^62, and so gives multiples of 3
  * twice as often as the others. */
 TEST(below_is_unbiased_where_n_is_large)

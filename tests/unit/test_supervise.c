@@ -46,19 +46,6 @@ TEST(rank_0s_last_word_counts)
     assert_int_equal(judged(&complete).end, ATTEMPT_COMPLETE);
 }
 
-TEST(a_rank_that_died_is_told_as_it_was)
-{
-    struct attempt_evidence e = {
-        .heard = true, .has_dead = true, .dead = dead, .status = EXITED(1)};
-    struct attempt a = judged(&e);
-    assert_int_equal(a.end, ATTEMPT_DIED);
-    assert_string_equal(a.kind, "crash");
-    assert_string_equal(a.cell, "c1");
-    assert_string_equal(a.why, "killed by SIGSEGV (rank 1 on h)");
-    e.interrupted = true;
-    assert_int_equal(judged(&e).end, ATTEMPT_DIED);
-}
-
 TEST(an_error_in_words_is_not_tried_again)
 {
     struct attempt_evidence e = {
@@ -73,24 +60,6 @@ TEST(an_error_in_words_is_not_tried_again)
     e.has_dead = true; /* a death comes first: the error may be its consequence */
     e.dead = dead;
     assert_int_equal(judged(&e).end, ATTEMPT_DIED);
-}
-
-TEST(an_interrupted_launcher_is_no_death)
-{
-    struct attempt_evidence e = {.interrupted = true, .status = SIGKILL};
-    assert_int_equal(judged(&e).end, ATTEMPT_INTERRUPTED);
-}
-
-TEST(a_killed_launcher_loses_the_last_cell)
-{
-    struct attempt_evidence e = {.heard = true, .has_beat = true, .beat = beat, .status = SIGKILL};
-    struct attempt a = judged(&e);
-    assert_int_equal(a.end, ATTEMPT_DIED);
-    assert_string_equal(a.kind, "lost");
-    assert_string_equal(a.cell, "c2");
-    assert_string_equal(a.why, "mpirun was killed by signal 9 (Killed)");
-    assert_int_equal(e.dead.rank, -1);
-    assert_string_equal(e.dead.phase, "verify");
 }
 
 TEST(a_cut_network_is_named_and_costs_no_cell)
@@ -109,44 +78,4 @@ TEST(a_cut_network_is_named_and_costs_no_cell)
     assert_string_equal(e.dead.cell, "");
     done(&e, "complete"); /* it came too late to lose anything */
     assert_int_equal(judged(&e).end, ATTEMPT_COMPLETE);
-}
-
-TEST(silence_is_a_hang)
-{
-    struct attempt_evidence e = {.heard = true,
-                                 .beat = beat,
-                                 .given_up = "no message from the ranks for 40 s",
-                                 .status = SIGKILL};
-    struct attempt a = judged(&e);
-    assert_string_equal(a.kind, "hang");
-    assert_string_equal(a.why, "no message from the ranks for 40 s");
-}
-
-TEST(a_launcher_that_starts_nothing_is_quoted)
-{
-    char path[] = "/tmp/gradsync-judge-XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    dprintf(fd, "-----\n  There are not enough\nslots.\n\nMore.\n-----\n");
-    close(fd);
-    struct attempt_evidence e = {.status = EXITED(1), .log_path = path};
-    struct attempt a = judged(&e);
-    unlink(path);
-    assert_int_equal(a.end, ATTEMPT_REFUSED);
-    assert_int_equal(a.code, GS_CANNOT);
-    assert_string_equal(a.why, "mpirun ended with code 1 before the ranks finished: There are not "
-                               "enough slots.");
-    e.heard = true; /* ranks were there: they are lost */
-    assert_int_equal(judged(&e).end, ATTEMPT_DIED);
-}
-
-TEST(more_hosts_than_it_keeps_are_dropped)
-{
-    char cut[CUT_MAX] = "", name[80];
-    for (int i = 0; i < CUT_MAX; i++) {
-        snprintf(name, sizeof name, "h%d", i);
-        cut_add(cut, name, "south ");
-    }
-    assert_true(strlen(cut) == CUT_MAX - 1 &&
-                !strncmp(cut, "no answer between h0 and south; ", 32));
 }

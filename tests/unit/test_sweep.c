@@ -116,29 +116,3 @@ TEST_WITH(configs, set_up, tear_down)
     assert_values(f, keys, "ctas", "0 0 0 8 16 0");
     assert_values(f, "size = 4, 8\nconfigs = auto, ring", "size", "4 4 8 8");
 }
-
-TEST_WITH(labels, set_up, tear_down)
-{
-    static const char *const good[] = {"auto",
-                                       "ring",
-                                       "LL128",
-                                       "tree/LL",
-                                       "ring/LL128/ctas=8",
-                                       "ctas=32",
-                                       "algorithm=off",
-                                       "protocol=off/ctas=1"};
-    struct fixture *f = *state;
-    struct toy_cell defaults = {0}, cell;
-    char why[1024];
-    assert_true(params_default(f->plugin->wl.params, &defaults, why, sizeof why));
-    for (size_t i = 0; i < N(good); i++) {
-        cell = defaults;
-        cell.ctas = 3;
-        if (!sweep_label_parse(&f->plugin->wl, &defaults, good[i], &cell, why, sizeof why))
-            fail_msg("%s: %s", good[i], why);
-        AUTO_FREE char *label = sweep_label_config(&f->plugin->wl, &defaults, &cell);
-        assert_string_equal(label, good[i]);
-    }
-    AUTO_FREE char *mode = sweep_label_mode(&f->plugin->wl, &cell);
-    assert_string_equal(mode, "overlapped");
-}

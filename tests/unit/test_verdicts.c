@@ -29,44 +29,6 @@ TEST(students_t)
     }
 }
 
-TEST(levels)
-{
-    assert_int_equal(level_of("nccl_allreduce", "", "size=8"), LEVEL_ALONE);
-    assert_int_equal(level_of("iter_proxy", "comm", "step=gpt2"), LEVEL_ALONE);
-    assert_int_equal(level_of("iter_proxy", "overlapped", "size=8 time_step=1"), LEVEL_SYNTHETIC);
-    assert_int_equal(level_of("iter_proxy", "overlapped", "step= size=8"), LEVEL_SYNTHETIC);
-    assert_int_equal(level_of("iter_proxy", "overlapped", "size=8 step=gpt2"), LEVEL_STEP);
-    assert_int_equal(level_of("trial", "", "step_calls=3 step=1"), LEVEL_TRIAL);
-    assert_int_equal(level_of("train", "", ""), LEVEL_TRAINING);
-}
-
-static void export_line_is(const char *workload, const char *config, const char *want)
-{
-    struct contrast c = {.workload = (char *)workload,
-                         .label = (char *)"",
-                         .mode = (char *)"",
-                         .params = (char *)"backend=host",
-                         .ran = (char *)"",
-                         .config = (char *)config};
-    AUTO_FREE char *line = setting_export_line(&c);
-    if (want)
-        assert_string_equal(line, want);
-    else
-        assert_null(line);
-}
-
-TEST(export_lines)
-{
-    export_line_is("trial", "ctas=16", "NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16");
-    export_line_is("nccl_allreduce", "ring/LL128", "NCCL_ALGO=Ring NCCL_PROTO=LL128");
-    export_line_is("trial", "tree", "NCCL_ALGO=allreduce:tree");
-    export_line_is("trial", "pat", "NCCL_ALGO='allgather:pat;reducescatter:pat'");
-    export_line_is("trial", "auto", NULL);
-    export_line_is("iter_proxy", "ring", NULL);
-    export_line_is("nccl_allreduce", "ctas=8/bucket_cap=50MiB", "NCCL_MIN_CTAS=8 NCCL_MAX_CTAS=8");
-    export_line_is("train", "bucket_cap=50/NCCL_MAX_CTAS=16", NULL); /* a label sets nothing */
-}
-
 /* The values of a training are those of its cells, not of its label. */
 TEST(settings_of_cells)
 {
@@ -210,42 +172,6 @@ TEST(sides_are_welchs)
     e = effect_unpaired(l, singles(l, low, 8), h, singles(h, high, 8), 100, &rng);
     near(e.p_permutation, 1. / 101,
          1e-15); /* no deal of a hundred is as far; what was seen is one */
-}
-
-/* Halves of the generator's 64 bits in turn, the lower first: the launches of a draw, and in each of
- * them its blocks. That they are drawn in advance changes nothing, nor the generator behind them. */
-static size_t half_below(size_t n, struct rng *rng)
-{
-    static uint64_t bits;
-    static bool upper;
-    bits = upper ? bits >> 32 : rng_next(rng);
-    upper = !upper;
-    return (size_t)((bits & UINT32_MAX) * n >> 32);
-}
-
-TEST(draws_are_those_of_a_plain_bootstrap)
-{
-    enum { BLOCKS_OF_ONE = 4, N = 5 * BLOCKS_OF_ONE, DRAWS = 5000 };
-    struct nested x[N];
-    double drawn[DRAWS];
-    struct rng rng, plain;
-    rng_seed(&rng, 11);
-    rng_seed(&plain, 11);
-    for (int i = 0; i < N; i++)
-        x[i] = (struct nested){.launch = i / BLOCKS_OF_ONE, .value = sin(i)};
-    struct interval got = contrast_percentile(x, N, DRAWS, false, &rng);
-    for (size_t d = 0; d < DRAWS; d++) {
-        double sum = 0;
-        for (int l = 0; l < 5; l++) {
-            const struct nested *launch = x + BLOCKS_OF_ONE * half_below(5, &plain);
-            for (int b = 0; b < BLOCKS_OF_ONE; b++)
-                sum += launch[half_below(BLOCKS_OF_ONE, &plain)].value;
-        }
-        drawn[d] = sum / N;
-    }
-    near(got.lo, stats_quantile(drawn, DRAWS, 0.025), 1e-12);
-    near(got.hi, stats_quantile(drawn, DRAWS, 0.975), 1e-12);
-    assert_int_equal(rng_next(&rng), rng_next(&plain));
 }
 
 /* Expanded, the percentiles of the bootstrap are as wide as Student's interval. */
