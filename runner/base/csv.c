@@ -198,8 +198,6 @@ void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters)
 
 #define ROUNDS 100 /* of ordering: texts that contradict each other have no order */
 
-/* ---- one text ---- */
-
 /* Its keys and values, without empty values. A word without '=' belongs to the value before it. */
 static void split_params(const char *text, struct words *keys, struct words *values)
 {
@@ -218,8 +216,6 @@ static void split_params(const char *text, struct words *keys, struct words *val
         words_add(values, value.s);
     }
 }
-
-/* ---- the columns of all texts ---- */
 
 static void put_key(struct words *keys, size_t from, size_t to)
 {
@@ -272,8 +268,6 @@ static void order_columns(struct csv_spread *s)
             moved |= order_by(&s->keys, s->seen.v[i]);
     }
 }
-
-/* ---- the file ---- */
 
 /* ",8,4" */
 static void set_fields(struct text *t, const struct csv_spread *s, const char *params)
@@ -371,62 +365,46 @@ int csv_close(struct csv *c, bool keep)
 
 /* ---- reading ---- */
 
-/* A record: a line, and those after it while a quote is open. Empty lines are no records. It is
- * empty at the end of the file. GS_OK or GS_FAILED, reported. */
-static int read_record(struct csv_reader *r, struct text *record)
+static int damaged(const struct csv_reader *r, const char *what)
 {
-    long first = 0;
-    ssize_t n;
-    text_clear(record);
-    errno = 0;
-    while ((n = getline(&r->line, &r->cap, r->file)) > 0) {
-        r->number++;
-        first = record->len ? first : r->number;
-        text_addn(record, r->line, (size_t)n);
-        bool open = false;
-        for (const char *s = record->s; *s; s++)
-            open ^= *s == '"';
-        if (open)
-            continue;
-        while (record->len && strchr("\r\n", record->s[record->len - 1]))
-            record->s[--record->len] = '\0';
-        if (strlen(record->s) < record->len || !printable(record->s, ""))
-            return fail_at(GS_FAILED, r->path, (int)first,
-                           "damaged: not printable text; make the tables again");
-        if (record->len)
-            return GS_OK;
-    }
-    if (ferror(r->file))
-        return fail_file(r->path, "read", errno);
-    if (record->len)
-        return fail_at(GS_FAILED, r->path, (int)first,
-                       "damaged: a quote is not closed; make the tables again");
-    return GS_OK;
+    return fail_at(GS_FAILED, r->path, (int)r->number, "damaged: %s; make the tables again", what);
 }
 
-/* The fields of the next record, their quotes taken off. */
+/* The fields of the next record, without their quotes; none at the end of the file. Empty lines are no
+ * records, and a field has no line break. */
 static int read_fields(struct csv_reader *r)
 {
-    AUTO_TEXT struct text record = {0}, field = {0};
+    AUTO_TEXT struct text field = {0};
+    const char *s = r->bytes.s + r->at;
     words_free(&r->row);
-    CHECK(read_record(r, &record));
-    for (const char *s = record.len ? record.s : NULL; s; s = *s ? s + 1 : NULL) {
-        const char *ends = *s == '"' ? "\"" : ",";
+    for (; *s == '\r' || *s == '\n'; s++)
+        r->lines += *s == '\n';
+    r->number = r->lines + 1;
+    for (bool more = *s; more; s += more) {
         text_clear(&field);
-        s += *ends == '"';
-        size_t n = strcspn(s, ends);
-        for (; *ends == '"' && s[n] && s[n + 1] == '"'; n = strcspn(s, ends)) {
-            text_addn(&field, s, n + 1); /* of two quotes, the first */
-            s += n + 2;
+        if (*s == '"') {
+            const char *end = s + 1;
+            while ((end = strchr(end, '"')) && end[1] == '"')
+                end += 2;
+            if (!end)
+                return damaged(r, "a quote is not closed");
+            for (s++; s < end; s += 1 + (*s == '"')) /* of two quotes, the first */
+                text_addn(&field, s, 1);
+            s++;
+        } else {
+            size_t n = strcspn(s, ",\r\n");
+            text_addn(&field, s, n);
+            s += n;
         }
-        text_addn(&field, s, n);
+        if (!printable(field.s, ""))
+            return damaged(r, "not printable text");
+        if (!strchr(",\r\n", *s)) /* nor the end */
+            return damaged(r, "text after a closing quote");
         words_add(&r->row, field.s);
-        s += n + (*ends == '"' && s[n]);
-        if (*s && *s != ',')
-            return fail_at(GS_FAILED, r->path, (int)r->number,
-                           "damaged: text after a closing quote; make the tables again");
+        more = *s == ',';
     }
-    return GS_OK;
+    r->at = (size_t)(s - r->bytes.s);
+    return r->at < r->bytes.len && !*s ? damaged(r, "not printable text") : GS_OK;
 }
 
 int csv_read_row(struct csv_reader *r, bool *got)
@@ -467,10 +445,9 @@ static int not_there(const char *path)
 int csv_read_open(struct csv_reader *r, const char *path)
 {
     size_t n = strlen(CSV_PARAM);
-    *r = (struct csv_reader){.path = path, .file = files_stream(path, FILES_ANY)};
-    if (!r->file)
-        return not_there(path);
-    int code = read_fields(r);
+    *r = (struct csv_reader){.path = path};
+    text_clear(&r->bytes);
+    int code = files_read(path, FILES_ANY, SIZE_MAX, &r->bytes) ? read_fields(r) : not_there(path);
     if (!code && !r->row.n)
         code = fail_at(GS_USAGE, path, 0, "empty; a table begins with a header");
     for (size_t i = 0; i < r->row.n; i++)
@@ -487,9 +464,7 @@ int csv_read_open(struct csv_reader *r, const char *path)
 
 void csv_read_close(struct csv_reader *r)
 {
-    if (r->file)
-        fclose(r->file);
-    free(r->line);
+    text_free(&r->bytes);
     words_free(&r->header);
     words_free(&r->row);
     words_free(&r->params);

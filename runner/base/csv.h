@@ -79,11 +79,10 @@ void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters);
 #define CSV_PARAM_ANY "NAME" /* the end of it in a table without parameters */
 
 struct csv_reader {
-    const char *path; /* as given to csv_read_open, which must outlive this */
-    FILE *file;
-    char *line;
-    size_t cap;
-    long number; /* of the last line */
+    const char *path;   /* as given to csv_read_open, which must outlive this */
+    struct text bytes;  /* the file */
+    size_t at;          /* behind the last record */
+    long lines, number; /* lines before `at`; the first line of the last record */
     struct words header,
         row;             /* the columns and the fields of the row, those of parameters as one */
     struct words params; /* the keys of the columns of parameters, which are the last */
