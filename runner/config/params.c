@@ -91,8 +91,6 @@ static void format_bound(const struct wl_param *p, double bound, char *buf, size
 
 /* ---- values ---- */
 
-const char *const sweep_keys[SWEEP_KEYS] = {"configs", "exclude"};
-
 bool param_numeric(const struct wl_param *p)
 {
     return types[p->type].numeric;

@@ -54,7 +54,6 @@ const char *params_nearest(const struct wl_param *table, const char *name); /* o
  * 64KiB". */
 const char *param_allowed(const struct wl_param *p, char *buf, size_t n);
 
-/* Keys that every workload section has beside its plugin's parameters. No parameter may have one of
- * these names. */
-#define SWEEP_KEYS 2
-extern const char *const sweep_keys[SWEEP_KEYS];
+/* The key that every workload section has beside its plugin's parameters. No parameter may have this
+ * name. */
+#define SWEEP_CONFIGS "configs"

@@ -35,13 +35,28 @@
 
 /* ---- what a run folder holds ---- */
 
-/* The failure that made a launch give up the cell: a skip only if there is no other. NULL: none did. */
-static const struct ledger_fail *given_up(const struct ledger *l, const struct plan *p,
-                                          const char *cell)
+struct run_at {
+    const struct plan *plan;
+    const char *dir;
+    struct interrupts *interrupts;
+    struct progress *progress;
+    bool *stop;            /* set: nothing else can be measured either */
+    struct ledger *ledger; /* of the last read_ledger */
+};
+
+static int read_ledger(struct run_at *r)
 {
+    ledger_free(r->ledger);
+    return ledger_read(&r->ledger, r->dir);
+}
+
+/* The failure that made a launch give up the cell: a skip only if there is no other. NULL: none did. */
+static const struct ledger_fail *given_up(const struct run_at *r, const struct cell *cell)
+{
+    const struct set_measure *m = &r->plan->set.measure;
     const struct ledger_fail *last = NULL;
-    for (int launch = 1; launch <= p->set.measure.launches; launch++) {
-        const struct ledger_fail *f = ledger_given_up(l, launch, cell, p->set.measure.retries);
+    for (int launch = 1; launch <= m->launches; launch++) {
+        const struct ledger_fail *f = ledger_given_up(r->ledger, launch, cell->id, m->retries);
         last = f ? f : last;
         if (f && strcmp(f->kind, "skip"))
             break;
@@ -50,62 +65,45 @@ static const struct ledger_fail *given_up(const struct ledger *l, const struct p
 }
 
 /* True if every cell was skipped in some launch; this machine would skip them in the others too. */
-static bool all_skipped(const struct plan *p, const char *dir)
+static bool all_skipped(const struct run_at *r)
 {
-    AUTO(ledger_free_of) struct ledger *l = NULL;
     size_t skipped = 0;
-    if (ledger_read(&l, dir))
-        return false;
-    for (size_t i = 0; i < p->n_cells; i++) {
-        const struct ledger_fail *f = given_up(l, p, p->cells[i].id);
+    for (size_t i = 0; i < r->plan->n_cells; i++) {
+        const struct ledger_fail *f = given_up(r, &r->plan->cells[i]);
         skipped += f && !strcmp(f->kind, "skip");
     }
-    return skipped == p->n_cells;
+    return skipped == r->plan->n_cells;
 }
 
 /* Renames recordings of attempts that skipped every cell to skipped-LL.AA.jsonl. They keep the
  * reasons, and `resume` can then measure the launch on a suitable machine. */
-static void set_skipped_aside(const struct plan *p, const char *dir)
+static void set_skipped_aside(const struct run_at *r)
 {
-    AUTO(ledger_free_of) struct ledger *l = NULL;
-    if (ledger_read(&l, dir))
-        return;
-    for (size_t i = 0; i < l->n_files; i++) {
+    const struct ledger *l = r->ledger;
+    for (size_t i = 0; l && i < l->n_files; i++) {
         const struct ledger_file *f = &l->files[i];
-        AUTO_FREE char *aside = xstrfmt("%s/skipped-%02d.%02d.jsonl", dir, f->launch, f->attempt);
+        AUTO_FREE char *aside =
+            xstrfmt("%s/skipped-%02d.%02d.jsonl", r->dir, f->launch, f->attempt);
         size_t skipped = 0;
         for (size_t k = 0; k < l->n_fails; k++)
             skipped += l->fails[k].launch == f->launch && l->fails[k].attempt == f->attempt &&
                        !strcmp(l->fails[k].kind, "skip");
-        if (skipped == p->n_cells && rename(f->path, aside))
+        if (skipped == r->plan->n_cells && rename(f->path, aside))
             fail_file(f->path, "renamed", errno);
     }
 }
 
-/* True if no group is measured in any launch. */
-static bool nothing_measured(const struct plan *p, const char *dir)
-{
-    AUTO(ledger_free_of) struct ledger *l = NULL;
-    size_t closed = 0;
-    if (ledger_read(&l, dir))
-        return false;
-    for (size_t i = 0; i < l->n_files; i++)
-        closed += l->files[i].n_closed;
-    return !closed || all_skipped(p, dir);
-}
-
 /* Tells how many cells failed, or were skipped, in at least one launch. GS_OK; GS_FAILED if a cell failed;
  * GS_CANNOT if all were skipped. */
-static int tell_cells(const struct plan *p, const char *dir)
+static int tell_cells(const struct run_at *r)
 {
-    AUTO(ledger_free_of) struct ledger *l = NULL;
-    CHECK(ledger_read(&l, dir));
+    const struct plan *p = r->plan;
     const struct cell *cell = NULL;
     const struct ledger_fail *first = NULL;
     size_t failed = 0, skipped = 0;
     char name[256];
     for (size_t i = 0; i < p->n_cells; i++) {
-        const struct ledger_fail *f = given_up(l, p, p->cells[i].id);
+        const struct ledger_fail *f = given_up(r, &p->cells[i]);
         if (!f)
             continue;
         bool skip = !strcmp(f->kind, "skip");
@@ -132,32 +130,6 @@ static int tell_cells(const struct plan *p, const char *dir)
 
 /* ---- one launch ---- */
 
-struct run_at {
-    const struct plan *plan;
-    const char *dir;
-    struct interrupts *interrupts;
-    struct progress *progress;
-    bool *stop; /* set: nothing else can be measured either */
-};
-
-/* The state of a launch, from its recordings. */
-struct launch_state {
-    size_t missing; /* groups */
-    size_t fails;   /* fail lines of cells */
-    int next_attempt;
-};
-
-static int read_state(const struct run_at *r, int launch, struct launch_state *s)
-{
-    AUTO(ledger_free_of) struct ledger *l = NULL;
-    CHECK(ledger_read(&l, r->dir));
-    *s = (struct launch_state){.missing = ledger_missing(l, r->plan, launch, NULL),
-                               .next_attempt = ledger_next_attempt(l, launch)};
-    for (size_t i = 0; i < l->n_fails; i++)
-        s->fails += l->fails[i].launch == launch && *l->fails[i].cell;
-    return GS_OK;
-}
-
 static void say_death(const struct run_at *r, const struct attempt *a)
 {
     const struct cell *c = plan_cell_find(r->plan, a->cell);
@@ -169,15 +141,11 @@ static void say_death(const struct run_at *r, const struct attempt *a)
 }
 
 /* One attempt. GS_OK: read the ledger for its result; otherwise the run ends with this code. */
-static int try_launch(const struct run_at *r, const struct launch_state *s, struct attempt *a)
+static int try_launch(const struct run_at *r, size_t missing, struct attempt *a)
 {
-    int code = record_take_attempt(r->dir, a->launch, &a->attempt);
-    if (code)
-        return code;
-    progress_launch(r->progress, a->launch, a->attempt, r->plan->n_groups - s->missing);
-    code = supervise(r->plan, r->dir, r->interrupts, r->progress, a);
-    if (code)
-        return code;
+    CHECK(record_take_attempt(r->dir, a->launch, &a->attempt));
+    progress_launch(r->progress, a->launch, a->attempt, r->plan->n_groups - missing);
+    CHECK(supervise(r->plan, r->dir, r->interrupts, r->progress, a));
     if (access(r->dir, F_OK))
         return fail_at(GS_FAILED, r->dir, 0,
                        "was removed while it was measured; run the config again");
@@ -210,25 +178,29 @@ static int try_launch(const struct run_at *r, const struct launch_state *s, stru
  * are limited. One that does neither is repeated once. */
 static int run_launch(struct run_at *r, int launch)
 {
-    struct launch_state now, before = {0};
     struct attempt a = {.launch = launch};
+    size_t before[2] = {0};
     for (int vain = 0;;) {
-        CHECK(read_state(r, launch, &now));
-        if (!now.missing)
+        CHECK(read_ledger(r));
+        const struct ledger *l = r->ledger;
+        size_t missing = ledger_missing(l, r->plan, launch, NULL), fails = 0;
+        for (size_t i = 0; i < l->n_fails; i++)
+            fails += l->fails[i].launch == launch && *l->fails[i].cell;
+        if (!missing)
             return GS_OK;
         if (a.attempt)
-            vain = now.missing == before.missing && now.fails == before.fails ? vain + 1 : 0;
+            vain = missing == before[0] && fails == before[1] ? vain + 1 : 0;
         if (vain == 2)
             return fail(GS_FAILED, "%s: launch %d: two attempts measured nothing%s%s",
                         r->plan->section, launch, *a.why ? "; last reason: " : "", a.why);
         interrupts_read(r->interrupts);
         if (r->interrupts->count)
             return GS_FAILED;
-        before = now;
-        a = (struct attempt){.launch = launch,
-                             .attempt =
-                                 now.next_attempt > a.attempt ? now.next_attempt : a.attempt + 1};
-        CHECK(try_launch(r, &now, &a));
+        before[0] = missing;
+        before[1] = fails;
+        int next = ledger_next_attempt(l, launch);
+        a = (struct attempt){.launch = launch, .attempt = next > a.attempt ? next : a.attempt + 1};
+        CHECK(try_launch(r, missing, &a));
     }
 }
 
@@ -285,7 +257,7 @@ static int lock_folder(int *fd, const char *dir, int how)
 static int measure_one(struct run_job *r, int launch, struct launches_told *told, bool *whole)
 {
     int code = run_launch(&r->at, launch);
-    *whole = !code && !all_skipped(r->at.plan, r->at.dir);
+    *whole = !code && !all_skipped(&r->at);
     if (*whole && !r->part)
         code = launches_tell(told, r->at.plan->section, r->at.dir);
     return code;
@@ -310,34 +282,28 @@ static int measure(struct run_job *r, bool *whole)
     return code;
 }
 
-/* A recording may be cut or removed while later launches are measured. */
-static int check_whole(const struct run_job *r)
-{
-    AUTO(ledger_free_of) struct ledger *l = NULL;
-    int code = ledger_read(&l, r->at.dir);
-    for (int launch = r->first; !code && launch <= r->last; launch++)
-        if (ledger_missing(l, r->at.plan, launch, NULL))
-            code = fail_at(GS_FAILED, r->at.dir, 0,
-                           "a recording of launch %d was cut or removed during the run; 'gradsync "
-                           "resume %s' measures it again",
-                           launch, SHELL_WORD(r->at.dir));
-    return code;
-}
-
 /* Measures the missing groups. Makes the run final, unless other processes measure a part of it. */
 static int complete(struct run_job *r, bool *whole)
 {
     /* Damage is reported before hours of measuring, not afterwards. */
     int code = r->part ? GS_OK : ledger_check_final(r->at.dir);
     TRY(code, measure(r, whole));
-    if (*whole && !r->part) {
-        code = check_whole(r);
+    int read =
+        access(r->at.dir, F_OK) ? GS_OK : read_ledger(&r->at); /* if removed, that is reported */
+    code = code ? code : read;
+    /* A recording may be cut or removed while later launches are measured. */
+    for (int launch = r->first; *whole && !r->part && !code && launch <= r->last; launch++)
+        if (ledger_missing(r->at.ledger, r->at.plan, launch, NULL))
+            code = fail_at(GS_FAILED, r->at.dir, 0,
+                           "a recording of launch %d was cut or removed during the run; 'gradsync "
+                           "resume %s' measures it again",
+                           launch, SHELL_WORD(r->at.dir));
+    if (*whole && !r->part)
         TRY(code, manifest_write(r->at.dir));
-    }
     *whole = *whole && !code;
-    TRY(code, tell_cells(r->at.plan, r->at.dir));
-    if (!*whole && !r->part && !access(r->at.dir, F_OK))
-        set_skipped_aside(r->at.plan, r->at.dir);
+    TRY(code, tell_cells(&r->at));
+    if (!*whole && !r->part)
+        set_skipped_aside(&r->at);
     return code;
 }
 
@@ -346,7 +312,7 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
                     const struct run_options *options, bool *stop)
 {
     struct progress progress = {.plan = p, .quiet = options->quiet};
-    struct run_job r = {.at = {p, dir, i, &progress, stop},
+    struct run_job r = {.at = {p, dir, i, &progress, stop, NULL},
                         .part = options->first > 0,
                         .first = options->first ? options->first : 1,
                         .last = options->first ? options->last : (int)p->set.measure.launches};
@@ -359,9 +325,15 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
         p->n_cells, p->n_cells == 1 ? "" : "s", p->n_groups, p->n_groups == 1 ? "" : "s",
         (long long)p->set.measure.launches, HUMAN_TIME(plan_cost(p).time_s), dir);
     int code = complete(&r, &whole);
-    if (access(dir, F_OK))
-        return code; /* the whole run was removed, which is reported */
-    bool nothing = !whole && nothing_measured(p, dir);
+    if (access(dir, F_OK)) { /* the whole run was removed, which is reported */
+        ledger_free(r.at.ledger);
+        return code;
+    }
+    size_t closed = 0;
+    for (size_t k = 0; r.at.ledger && k < r.at.ledger->n_files; k++)
+        closed += r.at.ledger->files[k].n_closed;
+    bool nothing = !whole && r.at.ledger && (!closed || all_skipped(&r.at));
+    ledger_free(r.at.ledger);
     if (!nothing)
         host_load_warn(&dir, 1);
     if (whole && r.part)

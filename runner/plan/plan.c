@@ -379,9 +379,9 @@ static int add_cell(struct builder *b, size_t place)
     const struct wl_plugin *wl = &b->p->plugin->wl;
     void *values = xcalloc(1, wl->cell_size);
     struct cell cell = {.values = values};
-    int code = GS_OK;
-    if (!sweep_cell(&b->sweep, place, values) ||
-        (code = describe(b, values, &cell.shape, &cell.skip))) {
+    sweep_cell(&b->sweep, place, values);
+    int code = describe(b, values, &cell.shape, &cell.skip);
+    if (code) {
         free(values);
         return code;
     }
@@ -423,9 +423,6 @@ static int plan_cells(struct plan *p)
         /* Other cells are likely to be rejected for the same reason. */
         for (size_t i = 0; i < sweep_count(&b.sweep) && !code; i++)
             code = add_cell(&b, i);
-        if (!code && !b.n)
-            code =
-                config_error(config_find(p->config, p->section, "exclude"), "excludes every cell");
     }
     size_t drafts = b.n;
     if (!code) {

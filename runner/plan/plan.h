@@ -4,10 +4,8 @@
  * blocks. The same config, plugin and seed give the same plan.
  *
  * Every key of a workload section is a parameter of the plugin, and a list is an axis of the sweep
- * ("8:128MiB:x2", "1:9:+2", "a, b, c"). The cells are the product of all axes. Two keys change it:
- *   exclude = dtype=int32 op=max, size=8 algorithm=tree    leaves out cells that match all terms of
- *                                                          one clause
- *   configs = auto, ring/LL128, ctas=8    these combinations of WL_CONFIG parameters, instead of all
+ * ("8:128MiB:x2", "1:9:+2", "a, b, c"). The cells are the product of all axes; with
+ * configs = auto, ring/LL128, ctas=8, these combinations of WL_CONFIG parameters instead of all.
  * sweep.h describes the labels of configs and modes.
  */
 #pragma once

@@ -234,40 +234,6 @@ static int read_word(struct sweep_axis *axis, const char *word)
     return GS_OK;
 }
 
-/* ---- exclude ---- */
-
-static int read_exclude(struct sweep *s, const struct config_entry *e)
-{
-    AUTO_WORDS struct words clauses = {0};
-    char why[1024];
-    words_split(&clauses, e->value, ',');
-    for (size_t i = 0; i < clauses.n; i++) {
-        AUTO_WORDS struct words terms = {0};
-        size_t before = s->n_terms;
-        words_split(&terms, clauses.v[i], ' ');
-        for (size_t k = 0; k < terms.n; k++) {
-            char *name = terms.v[k], *equals = strchr(name, '=');
-            if (!*name)
-                continue;
-            if (!equals)
-                return config_error(e, "'%s' is not of the form PARAMETER=VALUE", name);
-            *equals = '\0';
-            const struct wl_param *p = params_find(s->wl->params, name);
-            const char *near = params_nearest(s->wl->params, name);
-            if (!p)
-                return config_error(e, "'%s' is not a parameter%s", name, DID_YOU_MEAN(near));
-            struct sweep_term *term = &APPEND(s->terms, s->n_terms);
-            struct wl_param bare = alone(p);
-            *term = (struct sweep_term){.p = p, .clause = i};
-            if (!param_parse(&bare, equals + 1, &term->value, why, sizeof why))
-                return config_error(e, "%s: %s", name, why);
-        }
-        if (s->n_terms == before)
-            return config_error(e, "a clause is empty (write PARAMETER=VALUE …, …)");
-    }
-    return GS_OK;
-}
-
 /* ---- the sweep ---- */
 
 static int unknown_param(const struct config_entry *e, const struct wl_plugin *wl)
@@ -276,8 +242,6 @@ static int unknown_param(const struct config_entry *e, const struct wl_plugin *w
         if (t->table && params_find(t->table, e->key))
             return config_error(e, "is not a parameter of %s: move it to [%s]", wl->name, t->name);
     const char *near = params_nearest(wl->params, e->key);
-    if (!near)
-        near = text_nearest(e->key, sweep_keys, SWEEP_KEYS);
     if (near)
         return config_error(e, "is not a parameter of %s%s", wl->name, DID_YOU_MEAN(near));
     return config_error(e, "is not a parameter of %s; 'gradsync help %s' lists them", wl->name,
@@ -289,10 +253,8 @@ static int check_keys(const struct config *c, const char *section, const struct 
     int code = GS_OK;
     for (size_t i = 0; i < c->n; i++) {
         const struct config_entry *e = &c->entries[i];
-        bool known = strcmp(e->section, section) || params_find(wl->params, e->key);
-        for (size_t k = 0; k < SWEEP_KEYS; k++)
-            known = known || !strcmp(sweep_keys[k], e->key);
-        if (!known)
+        if (!strcmp(e->section, section) && !params_find(wl->params, e->key) &&
+            strcmp(e->key, SWEEP_CONFIGS))
             code = unknown_param(e, wl);
     }
     return code;
@@ -351,31 +313,6 @@ static int read_configs(struct sweep *s, const struct config_entry *e)
     return code;
 }
 
-static int compare_members(const void *a, const void *b, void *size)
-{
-    return memcmp(a, b, *(const size_t *)size);
-}
-
-/* A value that stands twice on an axis of its own would be the same cell twice. */
-static int check_twins(const struct sweep_axis *axis)
-{
-    if (axis->n < 2)
-        return GS_OK;
-    size_t size = param_size(axis->p);
-    AUTO_FREE unsigned char *v = xmalloc(axis->n * size);
-    struct wl_param p = *axis->p;
-    char value[WL_TEXT_MAX];
-    int code = GS_OK;
-    p.offset = 0;
-    memcpy(v, axis->values, axis->n * size);
-    qsort_r(v, axis->n, size, compare_members, &size);
-    for (size_t i = 1; i < axis->n && !code; i++)
-        if (!memcmp(v + (i - 1) * size, v + i * size, size))
-            code = config_error(axis->from, "the value '%s' is listed twice",
-                                param_format(&p, v + i * size, value, sizeof value));
-    return code;
-}
-
 /* Texts become names of configs, in tables, figures and pages: the readers of recordings refuse others.
  * The ranks read them from the recorded config, so none can be hidden there. */
 static int check_texts(const struct sweep_axis *axis, const struct config_entry *from)
@@ -400,14 +337,8 @@ static int check_texts(const struct sweep_axis *axis, const struct config_entry 
 static int check_axes(const struct sweep *s, const struct config_entry *configs)
 {
     int code = GS_OK;
-    AUTO_FREE size_t *members = xcalloc(s->n_axes, sizeof *members);
-    for (size_t i = 0; i < s->n_axes; i++) {
-        if (check_texts(&s->axes[i], s->axes[i].from ? s->axes[i].from : configs))
-            code = GS_USAGE;
-        members[s->axes[i].dim]++;
-    }
     for (size_t i = 0; i < s->n_axes; i++)
-        if (members[s->axes[i].dim] == 1 && s->axes[i].from && check_twins(&s->axes[i]))
+        if (check_texts(&s->axes[i], s->axes[i].from ? s->axes[i].from : configs))
             code = GS_USAGE;
     return code;
 }
@@ -443,13 +374,11 @@ int sweep_read(struct sweep *s, const struct config *c, const char *section,
         s->n_axes = 0;
         return fail(GS_USAGE, "plugin %s: %s", wl->name, why);
     }
-    /* An empty value undoes the key: --set 'X:exclude=' */
-    const struct config_entry *configs = config_find(c, section, "configs");
-    const struct config_entry *exclude = config_find(c, section, "exclude");
+    /* An empty value undoes the key: --set 'X:configs=' */
+    const struct config_entry *configs = config_find(c, section, SWEEP_CONFIGS);
     int keys = check_keys(c, section, wl), axes = read_axes(s, c, section);
     int labels = configs && *configs->value ? read_configs(s, configs) : GS_OK;
-    int excludes = exclude && *exclude->value ? read_exclude(s, exclude) : GS_OK;
-    int code = keys || axes || labels || excludes ? GS_USAGE : GS_OK;
+    int code = keys || axes || labels ? GS_USAGE : GS_OK;
     TRY(code, check_axes(s, configs));
     return code ? code : size_product(s, c, section);
 }
@@ -458,7 +387,6 @@ void sweep_free(struct sweep *s)
 {
     for (size_t i = 0; i < s->n_axes; i++)
         free(s->axes[i].values);
-    free(s->terms);
     free(s->axes);
     free(s->lengths);
     free(s->strides);
@@ -474,7 +402,7 @@ size_t sweep_count(const struct sweep *s)
     return total;
 }
 
-bool sweep_cell(const struct sweep *s, size_t i, void *cell)
+void sweep_cell(const struct sweep *s, size_t i, void *cell)
 {
     memset(cell, 0, s->wl->cell_size);
     for (size_t k = 0; k < s->n_axes; k++) {
@@ -482,15 +410,4 @@ bool sweep_cell(const struct sweep *s, size_t i, void *cell)
         size_t size = param_size(axis->p), at = i / s->strides[axis->dim] % s->lengths[axis->dim];
         memcpy((char *)cell + axis->p->offset, axis->values + at * size, size);
     }
-    for (size_t k = 0; k < s->n_terms;) {
-        const size_t clause = s->terms[k].clause;
-        bool all = true;
-        for (; k < s->n_terms && s->terms[k].clause == clause; k++) {
-            const struct wl_param *p = s->terms[k].p;
-            all = all && !memcmp((char *)cell + p->offset, &s->terms[k].value, param_size(p));
-        }
-        if (all)
-            return false;
-    }
-    return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The cells of a workload section: the product of the values of each key, without those that
- * exclude names; and the labels of their configs and modes.
+ * The cells of a workload section: the product of the values of each key; and the labels of their
+ * configs and modes.
  */
 #pragma once
 
@@ -49,14 +49,6 @@ struct sweep_axis {
     size_t dim;
 };
 
-/* `exclude = dtype=int32 op=max, size=8`: a section leaves out each cell that matches all terms of
- * one clause. */
-struct sweep_term {
-    const struct wl_param *p;
-    union member value;
-    size_t clause;
-};
-
 /* ---- the sweep ---- */
 
 struct sweep {
@@ -66,17 +58,13 @@ struct sweep {
     size_t n_axes;
     /* Of each dimension. Dimensions are numbered as axes; an unused one has length 1. */
     size_t *lengths, *strides;
-    struct sweep_term *terms; /* by clause */
-    size_t n_terms;
 };
 
-/* GS_OK or GS_USAGE, every fault reported: unknown key, invalid value, empty sweep, value twice,
- * and others. Call sweep_free() in both cases. */
+/* GS_OK or GS_USAGE, every fault reported: unknown key, invalid value, empty sweep and others. Call sweep_free() in both cases. */
 int sweep_read(struct sweep *s, const struct config *c, const char *section,
                const struct wl_plugin *wl);
 void sweep_free(struct sweep *s);
 
-/* The size of the full product, and its i-th cell; the last parameter of the table varies fastest.
- * False: the cell is filled but excluded. */
+/* The size of the product, and its i-th cell; the last parameter of the table varies fastest. */
 size_t sweep_count(const struct sweep *s);
-bool sweep_cell(const struct sweep *s, size_t i, void *cell);
+void sweep_cell(const struct sweep *s, size_t i, void *cell);

@@ -228,9 +228,8 @@ static void lint_param_name(struct lint *l, const struct wl_param *table, size_t
     for (size_t j = 0; j < i; j++)
         if (!strcmp(table[j].name, name))
             fault(l, "parameter '%s' is declared twice", name);
-    for (size_t j = 0; j < SWEEP_KEYS; j++)
-        if (!strcmp(sweep_keys[j], name))
-            fault(l, "parameter '%s': the name is a key of every workload section", name);
+    if (!strcmp(SWEEP_CONFIGS, name))
+        fault(l, "parameter '%s': the name is a key of every workload section", name);
 }
 
 /* Labels and sweeps are made of choices: "ring/LL128", "a, b", "dtype=int32; op=max". */

@@ -70,7 +70,7 @@ TEST_CAPTURED(refused_lines)
         {"[null]\nnote = \"open\n", "x.ini:2: key 'note': the quote is not closed on its line"},
         {"[null]\nnote = \"a\" b\n", "x.ini:2: key 'note': something follows the closing quote"},
         {"[null]\nnote = a#b\n", "x.ini:2: key 'note': ';' and '#' begin a comment"},
-        {"[null]\nexclude = a=1; b=2\n", "x.ini:2: key 'exclude': ';' and '#' begin a comment"},
+        {"[null]\nnote = a=1; b=2\n", "x.ini:2: key 'note': ';' and '#' begin a comment"},
         {"[null]\n# note \\\nsize = 8\n",
          "x.ini:2: the '\\' at the end would join the next line to this one"},
         {"[launch]\nprefix = a ; b\n", "x.ini:2: key 'prefix': ';' and '#' begin a comment; quote"},
