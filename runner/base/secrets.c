@@ -12,8 +12,6 @@
 #include <unistd.h>
 
 #define HIDDEN "(hidden)"
-#define URL_VARIABLE "GRADSYNC_URL_PASSWORD"
-#define NAMELESS_VARIABLE "GRADSYNC_SECRET"
 #define WORD_END '\x1f' /* between two words of a command */
 #define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 #define KNOWN_B 6 /* shorter values are too common in any text */
@@ -416,80 +414,24 @@ char *secrets_hidden_log(const char *line)
 
 /* ---- words of a command ---- */
 
-static char *join(char *const *words, size_t n)
+void secrets_hidden_words(struct words *shown, char *const *words)
 {
-    struct text t = {0};
-    text_addn(&t, "", 0);
-    for (size_t i = 0; i < n; i++)
-        text_addf(&t, "%s%s", i ? "\x1f" : "", words[i]);
-    return t.s;
-}
-
-static void split(struct words *w, const char *text)
-{
-    *w = (struct words){0};
+    AUTO_TEXT struct text all = {0};
+    text_add(&all, "");
+    for (size_t i = 0; words[i]; i++)
+        text_addf(&all, "%s%s", i ? "\x1f" : "", words[i]);
+    AUTO_FREE char *text = hidden(all.s, COMMAND);
+    *shown = (struct words){0};
     for (const char *s = text;; s++) {
         size_t n = strcspn(s, (char[]){WORD_END, '\0'});
-        words_addf(w, "%.*s", (int)n, s);
+        words_addf(shown, "%.*s", (int)n, s);
         s += n;
         if (!*s)
             return;
     }
 }
 
-void secrets_hidden_words(struct words *shown, char *const *words)
+bool secrets_are_hidden(const char *text)
 {
-    size_t n = 0;
-    while (words[n])
-        n++;
-    AUTO_FREE char *all = join(words, n), *text = hidden(all, COMMAND);
-    split(shown, text);
-}
-
-/* ---- putting back ---- */
-
-/* The variable that held what was hidden behind the first n bytes of text. */
-static char *variable_of(const char *text, size_t n)
-{
-    size_t end = n;
-    while (end && strchr("= \t:\"'\\\x1f", text[end - 1]))
-        end--;
-    size_t start = end;
-    while (start && (isalnum((unsigned char)text[start - 1]) || strchr("_-.", text[start - 1])))
-        start--;
-    bool url = start >= 3 && !strncmp(text + start - 3, "://", 3);
-    if (url || (end && end == start && text[end - 1] == '/'))
-        return xstrdup(URL_VARIABLE);
-    if (end == n || !is_secret(text + start, end - start, NULL, 0))
-        return xstrdup(NAMELESS_VARIABLE);
-    size_t dashes = strspn(text + start, "-");
-    bool variable = text[end] == '=' && !dashes;
-    char *name = xstrfmt("%.*s", (int)(end - start - dashes), text + start + dashes);
-    for (char *s = name; !variable && *s; s++)
-        *s = isalnum((unsigned char)*s) ? (char)toupper((unsigned char)*s) : '_';
-    return name;
-}
-
-char *secrets_restored(const char *text, char **missing)
-{
-    struct text t = {0};
-    const char *s = text, *at;
-    *missing = NULL;
-    text_addn(&t, "", 0);
-    for (; (at = strstr(s, HIDDEN)); s = at + strlen(HIDDEN)) {
-        AUTO_FREE char *name = variable_of(text, (size_t)(at - text));
-        const char *value = getenv(name);
-        text_addn(&t, s, (size_t)(at - s));
-        text_add(&t, value ? value : HIDDEN);
-        if (!value && !*missing)
-            *missing = xstrdup(name);
-    }
-    text_add(&t, s);
-    return t.s;
-}
-
-void secrets_restored_words(struct words *whole, const struct words *shown, char **missing)
-{
-    AUTO_FREE char *all = join(shown->v, shown->n), *text = secrets_restored(all, missing);
-    split(whole, text);
+    return strstr(text, HIDDEN);
 }

@@ -27,9 +27,5 @@ char *secrets_hidden_log(const char *line);
 /* The words of a command, NULL at the end; one word is a command line for a shell. */
 void secrets_hidden_words(struct words *shown, char *const *words);
 
-/* Replaces each "(hidden)" by the environment variable with the secret's name (--api-key: API_KEY;
- * X-Auth: X_AUTH; a URL: GRADSYNC_URL_PASSWORD; a value without a name: GRADSYNC_SECRET). *missing is the
- * first variable that is not set, or NULL. The caller frees both. */
-char *secrets_restored(const char *text, char **missing);
-/* The same of the words of a command. */
-void secrets_restored_words(struct words *whole, const struct words *shown, char **missing);
+/* Was something hidden in this text? Then it is not what was typed. */
+bool secrets_are_hidden(const char *text);

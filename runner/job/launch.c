@@ -76,22 +76,21 @@ json_t *command_record(char **words)
 
 int command_restore(char ***words, const json_t *recorded, const char *path)
 {
-    AUTO_WORDS struct words shown = {0};
     struct words whole = {0};
-    AUTO_FREE char *missing = NULL;
+    bool hidden = false;
     json_t *word;
     size_t i;
     json_array_foreach(recorded, i, word)
     {
-        words_add(&shown, json_string_value(word));
+        words_add(&whole, json_string_value(word));
+        hidden = hidden || secrets_are_hidden(json_string_value(word));
     }
-    if (!shown.n)
-        return fail_at(GS_FAILED, path, 0, "is damaged: it has no command");
-    secrets_restored_words(&whole, &shown, &missing);
     *words = whole.v;
-    return missing ? fail(GS_USAGE, "tune: secrets are not recorded; give it again: export %s=...",
-                          missing)
-                   : GS_OK;
+    if (!whole.n)
+        return fail_at(GS_FAILED, path, 0, "is damaged: it has no command");
+    return hidden ? fail(GS_USAGE, "tune: the command holds a secret, which is not recorded: type "
+                                   "the command again")
+                  : GS_OK;
 }
 
 bool command_sets(const char *command, const char *name)

@@ -115,5 +115,5 @@ bool command_sets(const char *command, const char *name);
 /* Its words without their secrets. */
 json_t *command_record(char **words);
 /* *words: as the command was given, NULL at the end; the caller frees each of them and the list. GS_OK or
- * reported: secrets are missing in the environment, or `path`, which has `recorded`, is damaged. */
+ * reported: a word holds a secret that was not recorded, or `path`, which has `recorded`, is damaged. */
 int command_restore(char ***words, const json_t *recorded, const char *path);

@@ -353,20 +353,6 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
 
 /* ---- a folder ---- */
 
-/* What config.ini does not hold comes from the environment. */
-static int restore(const struct plan *p, const char *key, char value[SET_TEXT_MAX])
-{
-    AUTO_FREE char *missing = NULL, *whole = secrets_restored(value, &missing);
-    if (missing)
-        return fail_at(GS_USAGE, p->config->path, 0,
-                       "[launch] %s: secrets are not recorded; give it again: export %s=…", key,
-                       missing);
-    if (strlen(whole) >= SET_TEXT_MAX)
-        return fail_at(GS_USAGE, p->config->path, 0, "[launch] %s: too long", key);
-    strcpy(value, whole);
-    return GS_OK;
-}
-
 int run_folder(const char *dir, const struct run_options *options)
 {
     struct plan *p;
@@ -391,8 +377,9 @@ int run_folder(const char *dir, const struct run_options *options)
         TRY(code, begun_may_command(dir, p->config->path,
                                     "[launch] has a prefix or args, which are commands",
                                     options->commands));
-    TRY(code, restore(p, "prefix", p->set.launch.prefix));
-    TRY(code, restore(p, "args", p->set.launch.args));
+    if (secrets_are_hidden(p->set.launch.prefix) || secrets_are_hidden(p->set.launch.args))
+        TRY(code, fail_at(GS_USAGE, p->config->path, 0,
+                          "[launch] holds a secret, which is not recorded: run the config again"));
     TRY(code, launcher_check_gpus(&p, &n));
     TRY(code, launcher_check(p));
     TRY(code, plan_memory_check(p));

@@ -88,8 +88,8 @@ static int main_help(void)
 
 /* ---- help ----
  *
- * `gradsync help [WORD]`: describes a verb, a plugin, a section or key of configs, or a table or
- * column, in 80 columns.
+ * `gradsync help [WORD]`: describes a verb, a plugin, a section of configs, or a table or column, in 80
+ * columns.
  * The text comes from the tables that also parse the command line and the configs.
  */
 
@@ -196,53 +196,6 @@ static void put_section(const struct settings_section *s)
     }
 }
 
-/* One of the keys of configs but those of plugins; NULL: there are no more. */
-static const struct wl_param *key_at(size_t i, const char **kind, const char **section)
-{
-    *kind = "key";
-    for (const struct settings_section *s = settings_sections; s->name; s++)
-        for (const struct wl_param *p = s->table; p && p->name; p++)
-            if (!i--)
-                return *section = s->name, p;
-    for (size_t w = 0; w < COUNT(wan_words); w++)
-        for (const struct wl_param *p = wan_words[w].table; p->name; p++)
-            if (!i--) {
-                *kind = wan_words[w].form ? "word" : "key";
-                *section = wan_words[w].section;
-                return p;
-            }
-    return NULL;
-}
-
-struct wanted {
-    const char *word;
-    bool found;
-};
-
-static void put_key(struct wanted *w, const char *kind, const char *section,
-                    const struct wl_param *p, const char *role)
-{
-    if (strcmp(p->name, w->word))
-        return;
-    printf("%sa %s of [%s]\n", w->found ? "\n" : "", kind, section);
-    put_param(p, role);
-    w->found = true;
-}
-
-/* A plugin that cannot be loaded here is left out: it may need a library that this machine does not have. */
-static void put_of_plugin(const char *name, struct wanted *w)
-{
-    struct plugin *p = NULL;
-    char ignored[1];
-    err_capture(ignored, sizeof ignored);
-    int code = plugin_try(name);
-    TRY(code, plugin_load(&p, name));
-    err_capture(NULL, 0);
-    for (const struct wl_param *q = code ? NULL : p->wl.params; q && q->name; q++)
-        put_key(w, "key", p->wl.name, q, roles[q->role]);
-    plugin_unload(code ? NULL : p);
-}
-
 static bool configs_help(const char *word)
 {
     if (strcmp(word, "config"))
@@ -273,12 +226,9 @@ static int no_such_word(const char *word, struct words *names)
         words_add(names, verbs[i].name);
     for (const struct settings_section *s = settings_sections; s->name; s++)
         words_add(names, s->name);
-    const char *kind, *section;
-    for (size_t i = 0; key_at(i, &kind, &section); i++)
-        words_add(names, key_at(i, &kind, &section)->name);
     columns_names(names);
     return fail(GS_USAGE,
-                "help: no verb, plugin, section, key, table or column '%s'%s; 'gradsync help' "
+                "help: no verb, plugin, section, table or column '%s'%s; 'gradsync help' "
                 "lists the verbs, 'gradsync help plugins' the plugins, 'gradsync help config' the "
                 "sections, 'gradsync help tables' the tables",
                 word, DID_YOU_MEAN(text_nearest(word, (const char *const *)names->v, names->n)));
@@ -305,21 +255,9 @@ static int word_help(const char *word)
     }
     AUTO_WORDS struct words plugins = {0};
     plugin_names(&plugins);
-    int code = GS_OK;
     if (words_has(&plugins, word) || strchr(word, '/') || text_ends(word, ".so"))
-        code = plugin_help(word);
-    else {
-        struct wanted w = {word, false};
-        const char *kind, *of;
-        for (size_t i = 0; key_at(i, &kind, &of); i++)
-            put_key(&w, kind, of, key_at(i, &kind, &of), "");
-        for (size_t i = 0; i < plugins.n; i++)
-            put_of_plugin(plugins.v[i], &w);
-        known = w.found;
-        if (!columns_help(word, known ? "\n" : "") && !known)
-            code = no_such_word(word, &plugins);
-    }
-    return code;
+        return plugin_help(word);
+    return columns_help(word, "") ? GS_OK : no_such_word(word, &plugins);
 }
 
 static int run(void *markdown, char **words, int n)
@@ -334,18 +272,18 @@ int cmd_help(int argc, char **argv)
     bool markdown = false;
     const struct cli_option options[] = {
         {"markdown", 0, CLI_FLAG, &markdown, NULL, "print the lists of docs/tables.md"}, {0}};
-    const struct cli cli = {
-        .arguments = "[VERB | PLUGIN | SECTION | KEY | config | TABLE | COLUMN | "
-                     "tables | plugins | configs | runs | measured]",
-        .summary = "Describes a verb, a plugin, a section or key of "
-                   "configs, or a table (samples.csv), column (floor) "
-                   "or quantity (T_ss) of the results. "
-                   "Without an argument: lists the verbs. plugins, configs, runs, "
-                   "measured (platforms with recordings): lists those found "
-                   "here.",
-        .example = "gradsync help measure",
-        .options = options,
-        .args = {0, 1}};
+    const struct cli cli = {.arguments = "[VERB | PLUGIN | SECTION | config | TABLE | COLUMN | "
+                                         "tables | plugins | configs | runs | measured]",
+                            .summary =
+                                "Describes a verb, a plugin, a section of "
+                                "configs, or a table (samples.csv), column (floor) "
+                                "or quantity (T_ss) of the results. "
+                                "Without an argument: lists the verbs. plugins, configs, runs, "
+                                "measured (platforms with recordings): lists those found "
+                                "here.",
+                            .example = "gradsync help measure",
+                            .options = options,
+                            .args = {0, 1}};
     return cli_request(&cli, argc, argv, run, &markdown);
 }
 

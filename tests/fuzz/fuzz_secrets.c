@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any bytes as a command, a config or a line of a log whose secrets are hidden, and put back.
+ * Any bytes as a command, a config or a line of a log whose secrets are hidden.
  */
 #include "base/secrets.h"
 #include "bundle.h"
 
 static void words(char *text)
 {
-    AUTO_WORDS struct words given = {0}, shown = {0}, whole = {0};
-    AUTO_FREE char *missing = NULL;
+    AUTO_WORDS struct words given = {0}, shown = {0};
     for (char *rest = text, *word; (word = strsep(&rest, "\n"));)
         words_add(&given, word);
     secrets_hidden_words(&shown, given.v);
-    secrets_restored_words(&whole, &shown, &missing);
-    if (whole.n != shown.n)
-        abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

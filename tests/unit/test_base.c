@@ -265,44 +265,13 @@ static const char *const commands[][2][6] = {
 TEST(words_of_commands)
 {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        struct words shown, whole;
-        char *missing = NULL;
+        struct words shown;
         secrets_hidden_words(&shown, (char *const *)commands[i][0]);
         for (size_t k = 0; k < shown.n; k++)
             assert_string_equal(shown.v[k], commands[i][1][k]);
         assert_null(commands[i][0][shown.n]);
         words_free(&shown);
-        if (i == 0) {
-            setenv("API_KEY", "hunter 2", 1);
-            secrets_hidden_words(&shown, (char *const *)commands[i][0]);
-            secrets_restored_words(&whole, &shown, &missing);
-            assert_null(missing);
-            assert_string_equal(whole.v[2], "hunter 2");
-            words_free(&shown);
-            words_free(&whole);
-        }
     }
-}
-
-TEST(the_environment_gives_it_back)
-{
-    char *missing, *whole;
-    setenv("A_KEY", "one", 1);
-    setenv("API_TOKEN", "two", 1);
-    unsetenv("GRADSYNC_URL_PASSWORD");
-    whole = secrets_restored("env A_KEY=(hidden) x --api-token (hidden)", &missing);
-    assert_string_equal(whole, "env A_KEY=one x --api-token two");
-    assert_null(missing);
-    free(whole);
-    setenv("X_AUTH", "hunter2", 1);
-    whole = secrets_restored("x -H 'X-Auth: (hidden)'", &missing);
-    assert_string_equal(whole, "x -H 'X-Auth: hunter2'");
-    assert_null(missing);
-    free(whole);
-    whole = secrets_restored("x https://me:(hidden)@host -u me:(hidden)", &missing);
-    assert_string_equal(missing, "GRADSYNC_URL_PASSWORD");
-    free(missing);
-    free(whole);
 }
 
 /* ---- SHA-256 ---- */
