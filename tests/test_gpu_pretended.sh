@@ -86,9 +86,6 @@ like "$(cat "$recording")" '"key":"warning","value":"no peer access' \
 on memory 'size = 1KiB, 256MiB' PRETEND_MEMORY=200
 but_one 'too little device memory' \
     '512\.0 MiB of device memory needed, but [0-9.]+ MiB of 200\.0 MiB are free: use smaller sizes'
-on dtype $'size = 1KiB\ndtype = fp32, fp8_e4m3' PRETEND_NCCL=22304
-but_one 'a dtype that this NCCL lacks' \
-    'this NCCL, 2\.23, has no fp8_e4m3: it needs 2\.24'
 on algorithm $'size = 1KiB\nalgorithm = auto, pat' PRETEND_REFUSES=PAT
 but_one 'an algorithm that NCCL refuses' 'ncclAllReduce: NCCL refuses it here'
 { begin 2 && printf '%s\n' '[iter_proxy]' 'backend = cuda' 'size = 1MiB' 'gemm = 64' 'gemms = 2' \

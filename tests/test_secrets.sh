@@ -31,8 +31,10 @@ unset WANDB_API_KEY
 rm -f "$run_dir"/MANIFEST.json "$run_dir"/launch-02.*
 fails1 2 'config.ini: .launch. holds a secret, which is not recorded: run the config again' "$gradsync" resume "$run_dir"
 
+exits 0 'a config with a command runs' "$gradsync" run -q here.ini -o raw5 --set "launch:prefix=$PWD/with"
+run_dir=$(echo raw5/here/null/*)
 rm -f "$run_dir"/MANIFEST.json "$run_dir"/launch-*
-cp -r raw copied && run_dir=${run_dir/raw/copied} && rm -f got
+cp -r raw5 copied && run_dir=${run_dir/raw5/copied} && rm -f got
 fails 2 "config.ini: you did not begin .* then: $gradsync resume --commands $run_dir\$" "$gradsync" \
     resume "$run_dir"
 exits 2 'so is a launch of it' "$gradsync" run --launch 1 "$run_dir"

@@ -25,11 +25,6 @@ const char *nccl_operation_name(const struct nccl_operation *o)
 ncclResult_t nccl_operation_queue(struct comms *c, struct comm *comm,
                                   const struct nccl_operation *o, char *in, char *out)
 {
-    static const ncclRedOp_t ops[] = {[PAYLOAD_SUM] = ncclSum,
-                                      [PAYLOAD_PROD] = ncclProd,
-                                      [PAYLOAD_MAX] = ncclMax,
-                                      [PAYLOAD_MIN] = ncclMin,
-                                      [PAYLOAD_AVG] = ncclAvg};
     const struct payload_dtype *d = &payload_dtypes[o->type];
     const int rank = c->gpu->host->rank, ranks = c->gpu->host->ranks;
     const char *send =
@@ -38,7 +33,6 @@ ncclResult_t nccl_operation_queue(struct comms *c, struct comm *comm,
                            d->size_B;
     const size_t count = o->count, block = count / (size_t)ranks;
     const ncclDataType_t type = (ncclDataType_t)d->nccl;
-    const ncclRedOp_t op = ops[o->op];
     const bool all = o->collective == COLLECTIVE_ALLTOALL;
     all_to_all *own = all ? COMM_FUNCTION(all_to_all, comm_symbol(c, "ncclAlltoAll")) : NULL;
     ncclComm_t nccl = atomic_load(&comm->nccl);
@@ -47,16 +41,16 @@ ncclResult_t nccl_operation_queue(struct comms *c, struct comm *comm,
     case COLLECTIVE_ALLGATHER:
         return ncclAllGather(send, recv, block, type, nccl, stream);
     case COLLECTIVE_REDUCESCATTER:
-        return ncclReduceScatter(send, recv, block, type, op, nccl, stream);
+        return ncclReduceScatter(send, recv, block, type, ncclSum, nccl, stream);
     case COLLECTIVE_BROADCAST:
         return ncclBroadcast(send, recv, count, type, COLLECTIVE_ROOT, nccl, stream);
     case COLLECTIVE_REDUCE:
-        return ncclReduce(send, recv, count, type, op, COLLECTIVE_ROOT, nccl, stream);
+        return ncclReduce(send, recv, count, type, ncclSum, COLLECTIVE_ROOT, nccl, stream);
     case COLLECTIVE_ALLTOALL:
     case COLLECTIVE_SENDRECV:
         break;
     default:
-        return ncclAllReduce(send, recv, count, type, op, nccl, stream);
+        return ncclAllReduce(send, recv, count, type, ncclSum, nccl, stream);
     }
     if (own)
         return own(send, recv, block, type, nccl, stream);
@@ -73,13 +67,12 @@ ncclResult_t nccl_operation_queue(struct comms *c, struct comm *comm,
     return e == ncclSuccess ? ended : e;
 }
 
-/* The values of max differ between ranks, which is what a collective that copies needs. */
 static bool values(struct payload_words *p, const struct nccl_operation *o, int rank, int ranks,
                    uint64_t operations)
 {
     bool chained = o->in_place && o->collective == COLLECTIVE_ALLREDUCE;
-    return payload_words_make(p, o->type, collective_reduces(o->collective) ? o->op : PAYLOAD_MAX,
-                              rank, ranks, chained, operations);
+    return payload_words_make(p, o->type, rank, collective_reduces(o->collective) ? ranks : 1,
+                              chained, operations);
 }
 
 static uint64_t salt_of(const struct nccl_operation *o, int rank, uint64_t salt)
@@ -101,13 +94,6 @@ cudaError_t nccl_operation_fill(struct gpu *g, const struct nccl_operation *o, c
                     salt_of(o, h->rank, salt), g->stream);
 }
 
-/* Only an all-reduce and the largest or smallest are known after repeating in place. */
-static bool repeats(const struct nccl_operation *o)
-{
-    return !o->in_place || !collective_reduces(o->collective) ||
-           o->collective == COLLECTIVE_ALLREDUCE || o->op == PAYLOAD_MAX || o->op == PAYLOAD_MIN;
-}
-
 bool nccl_operation_check(struct gpu *g, const struct nccl_operation *o, const char *out,
                           uint64_t salt, uint64_t operations, struct gpu_mismatch *record,
                           cudaError_t *error)
@@ -117,7 +103,9 @@ bool nccl_operation_check(struct gpu *g, const struct nccl_operation *o, const c
     int n = collective_parts(o->collective, h->rank, h->ranks);
     struct payload_words p;
     *error = cudaSuccess;
-    if (operations > 1 && !repeats(o))
+    /* Of sums only that of an all-reduce is known after repeating in place. */
+    if (operations > 1 && o->in_place && collective_reduces(o->collective) &&
+        o->collective != COLLECTIVE_ALLREDUCE)
         return false;
     for (int i = 0; i < n && !*error; i++) {
         struct collective_part part =

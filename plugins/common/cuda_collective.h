@@ -12,7 +12,6 @@
 struct nccl_operation {
     enum collective collective;
     enum payload_type type;
-    enum payload_op op;
     size_t count; /* elements */
     bool in_place;
 };

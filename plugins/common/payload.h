@@ -9,29 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum payload_type {
-    PAYLOAD_FP32,
-    PAYLOAD_FP16,
-    PAYLOAD_BF16,
-    PAYLOAD_INT32,
-    PAYLOAD_FP64,
-    PAYLOAD_E4M3,
-    PAYLOAD_E5M2,
-    PAYLOAD_INT64,
-    PAYLOAD_UINT8
-};
-enum payload_op { PAYLOAD_SUM, PAYLOAD_PROD, PAYLOAD_MAX, PAYLOAD_MIN, PAYLOAD_AVG };
+enum payload_type { PAYLOAD_FP32, PAYLOAD_FP16, PAYLOAD_BF16, PAYLOAD_FP64 };
 
-/* A dtype: NCCL's number for it, the first NCCL version that has it (as from ncclGetVersion), and
- * its layout. exponent_bits 0: an integer. */
 struct payload_dtype {
     const char *name;
     unsigned size_B;
-    int nccl, nccl_since;
+    int nccl; /* NCCL's number for it */
     int exponent_bits, mantissa_bits;
-    int scale;      /* exponent of the smallest value that sums may start from */
-    bool infinity;  /* the dtype has infinity */
-    bool overflows; /* too large a result is infinity; for fp8, NCCL gives the largest number */
+    int scale; /* exponent of the smallest value that sums may start from */
 };
 extern const struct payload_dtype payload_dtypes[]; /* by enum payload_type */
 
@@ -76,17 +61,16 @@ struct payload_floats_error payload_floats_check(const struct payload_floats *p,
 
 /* ---- collectives ---- */
 
-/* Inputs of a collective and its exact expected result, for every dtype.
+/* Inputs of a collective and its exact expected sum, for every dtype.
  *
  * An element is one of PAYLOAD_WORDS bit patterns, chosen by a hash of its index, so that a device
  * fills and checks buffers from a table of 16 words without knowing the dtype. The values are small
  * integers (times a power of two), so that every partial sum in every order is exact.
  *
  * In place, operation k reduces the result of operation k-1, so a sum grows by the number of ranks
- * each time. The result is still exact for integers, which wrap, and if the number of ranks is a
- * power of two: the sum then starts at the smallest exponent and ends at infinity, which is also
- * predicted. Otherwise payload_words_make() returns false, and the caller checks one more operation on
- * fresh data. */
+ * each time. The result is still exact if the number of ranks is a power of two: the sum then starts at
+ * the smallest exponent and ends at infinity, which is also predicted. Otherwise payload_words_make()
+ * returns false, and the caller checks one more operation on fresh data. */
 
 #define PAYLOAD_WORDS 16
 
@@ -95,9 +79,10 @@ struct payload_words {
     uint64_t input[PAYLOAD_WORDS], expected[PAYLOAD_WORDS];
 };
 
-/* Inputs of this rank, and the result after `operations` >= 1. False: the result is not exact. */
-bool payload_words_make(struct payload_words *p, enum payload_type type, enum payload_op op,
-                        int rank, int ranks, bool in_place, uint64_t operations);
+/* Inputs of this rank, and the result after `operations` >= 1. False: the result is not exact. With 1 as
+ * `ranks`, the inputs of a collective that only copies. */
+bool payload_words_make(struct payload_words *p, enum payload_type type, int rank, int ranks,
+                        bool in_place, uint64_t operations);
 
 /* fp32 or fp64 in the memory of the host; GPUs have kernels of their own. */
 void payload_fill(const struct payload_words *p, void *buf, size_t count);

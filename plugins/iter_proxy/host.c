@@ -240,7 +240,7 @@ static enum wl_status prepare_host(void *state, const struct proxy_cell *c, void
         p->scratch =
             malloc(1 + mpi_scratch_B(kind_of[c->algorithm], most, sizeof(float), ranks, false));
         good = p->in && p->out && p->scratch;
-        payload_words_make(&p->payload, PAYLOAD_FP32, PAYLOAD_SUM, s->host->rank, ranks, false, 1);
+        payload_words_make(&p->payload, PAYLOAD_FP32, s->host->rank, ranks, false, 1);
         if (good)
             payload_fill(&p->payload, p->in, (size_t)(c->size / sizeof(float)));
     }

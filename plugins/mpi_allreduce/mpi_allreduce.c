@@ -199,8 +199,7 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
         return HOST_FAILED(host, "no memory for buffers of %llu bytes",
                            (unsigned long long)c->size);
     }
-    payload_words_make(&p->payload, types[c->dtype], PAYLOAD_SUM, host->rank, host->ranks,
-                       c->in_place, 1);
+    payload_words_make(&p->payload, types[c->dtype], host->rank, host->ranks, c->in_place, 1);
     payload_fill(&p->payload, p->in, (size_t)p->call.count);
     *prepared = p;
     return WL_OK;
@@ -235,8 +234,8 @@ static enum wl_status verify(void *prepared)
     struct payload_fault f;
     if (p->used == 0)
         return WL_OK;
-    if (!payload_words_make(&words, types[p->cell.dtype], PAYLOAD_SUM, host->rank, host->ranks,
-                            p->cell.in_place, p->used)) {
+    if (!payload_words_make(&words, types[p->cell.dtype], host->rank, host->ranks, p->cell.in_place,
+                            p->used)) {
         const struct mpi_operation *operation = &mpi_allreduces[p->cell.algorithm];
         words = p->payload;
         payload_fill(&words, p->call.recv, count);

@@ -18,9 +18,8 @@
 
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct nccl_cell, member, ctype)
 
-static const char *const dtypes[] = {"fp32", "fp16",     "bf16",     "int32",
-                                     "fp64", "fp8_e4m3", "fp8_e5m2", NULL};
-static const char *const ops[] = {"sum", "prod", "max", "min", "avg", NULL};
+static const char *const dtypes[] = {"fp32", "fp16", "bf16", NULL}; /* as enum payload_type */
+static const char *const ops[] = {"sum", NULL};
 static const char *const metric_names[] = {"T_ss", "L_iso", NULL};
 static const char *const launches[] = {"graph", "stream", NULL};
 static const char *const buffers[] = {"hot", "cold", NULL};
@@ -36,9 +35,9 @@ static const struct wl_param params[] = {
     {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "16MiB", 1, 1ull << 46, NULL,
      "bytes of the buffer on one rank; a multiple of the element size"},
     {P(dtype, WL_CHOICE, WL_AXIS, int), NULL, "fp32", 0, 0, dtypes,
-     "type of an element; fp8 needs NCCL 2.24"},
+     "type of an element"},
     {P(op, WL_CHOICE, WL_AXIS, int), NULL, "sum", 0, 0, ops,
-     "reduction operation"},
+     "reduction operation; it is part of the ids of cells"},
     {P(in_place, WL_BOOL, WL_AXIS, bool), NULL, "no", 0, 0, NULL,
      "the result replaces the input"},
     {P(metric, WL_CHOICE, WL_AXIS, int), NULL, "T_ss", 0, 0, metric_names,
@@ -114,7 +113,6 @@ static enum wl_status judge(const struct nccl_cell *c, const struct wl_job *job,
     const char *name = collective_names[collective];
     const struct payload_dtype *d = &payload_dtypes[c->dtype];
     const bool p2p = collective == COLLECTIVE_ALLTOALL || collective == COLLECTIVE_SENDRECV;
-    const bool reduces = collective_reduces(collective);
     /* NCCL 2.28 to 2.30 can use copy engines for these. Elsewhere policy=zero changes nothing. */
     const bool copies = !strcmp(memories[c->memory], "symmetric") &&
                         (collective == COLLECTIVE_ALLGATHER || collective == COLLECTIVE_ALLTOALL);
@@ -134,18 +132,16 @@ static enum wl_status judge(const struct nccl_cell *c, const struct wl_job *job,
     if (p2p && c->in_place)
         return HOST_WHY(WL_SKIP, why, n, "collective=%s cannot be done in place: use in_place=no",
                         name);
-    if (c->op && !reduces)
-        return HOST_WHY(WL_SKIP, why, n, "collective=%s reduces nothing: use op=sum", name);
     if (!strcmp(policies[c->policy], "zero") && !copies)
         return HOST_WHY(
             WL_SKIP, why, n,
             "policy=zero needs memory=symmetric and collective=allgather or alltoall: NCCL "
             "uses copy engines for no others");
-    if (reduces && !payload_words_make(&p, (enum payload_type)c->dtype, (enum payload_op)c->op, 0,
-                                       job->ranks, false, 1))
+    if (collective_reduces(collective) &&
+        !payload_words_make(&p, (enum payload_type)c->dtype, 0, job->ranks, false, 1))
         return HOST_WHY(WL_SKIP, why, n,
-                        "no %s of %s over %d ranks is exact, so no result could be checked",
-                        ops[c->op], d->name, job->ranks);
+                        "no sum of %s over %d ranks is exact, so no result could be checked",
+                        d->name, job->ranks);
     if (c->metric == METRIC_L_ISO && job->nodes > 1)
         return HOST_WHY(WL_SKIP, why, n,
                         "L_iso reads the host's clock, which %d nodes do not share: use T_ss",

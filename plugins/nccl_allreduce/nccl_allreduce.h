@@ -27,7 +27,7 @@ enum cell_metric { METRIC_T_SS, METRIC_L_ISO };
 struct nccl_cell {
     uint64_t size;
     int dtype; /* enum payload_type */
-    int op;    /* enum payload_op */
+    int op;    /* 0: the sum */
     bool in_place;
     int metric;
     int launch;

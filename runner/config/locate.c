@@ -142,7 +142,7 @@ void locate_platforms(struct words *names)
 /* What a bare word that is nothing may be, by what it may name. */
 static const char *const may_be[] = {
     "",
-    [LOCATE_CONFIG] = "; it takes a path, or the name of a config in configs",
+    [LOCATE_CONFIG] = "; it takes a path, or the name of a config (gradsync help configs)",
     [LOCATE_RUN] = ("; it takes a path, a platform (gradsync help measured) or the id of a run "
                     "(gradsync help recordings)"),
     [LOCATE_CONFIG | LOCATE_RUN] =
@@ -151,38 +151,30 @@ static const char *const may_be[] = {
     [LOCATE_ONE_RUN] = "; it takes a path or the id of a run (gradsync help recordings)",
 };
 
-static char *nearest_of(const char *word, void list(struct words *names))
-{
-    AUTO_WORDS struct words names = {0};
-    list(&names);
-    const char *near = text_nearest(word, (const char *const *)names.v, names.n);
-    return near ? xstrdup(near) : NULL;
-}
-
 int locate_failed(enum gs_exit code, const char *path, unsigned names)
 {
     int why = errno;
-    AUTO_FREE char *near = NULL, *whole = xstrdup(path);
-    for (size_t n = strlen(whole); n > 1 && whole[n - 1] == '/';)
-        whole[--n] = '\0';
-    AUTO_FREE char *platform = names & LOCATE_ONE_RUN ? locate_platform(whole) : NULL;
+    AUTO_FREE char *platform = names & LOCATE_ONE_RUN ? locate_platform(path) : NULL;
+    AUTO_WORDS struct words known = {0};
     if (platform)
         return fail_at(code, path, 0,
                        "is a platform; give one of its runs (gradsync help recordings)");
-    bool data = names & (LOCATE_RUN | LOCATE_ONE_RUN) && !strcmp(whole, LOCATE_DATA);
-    names = strchr(whole, '/') ? names & LOCATE_CAMPAIGN : names;
-    if (why == ENOENT && *whole && !data) {
-        near = names & LOCATE_CONFIG ? nearest_of(whole, locate_configs) : NULL;
-        if (!near && names & LOCATE_RUN)
-            near = nearest_of(whole, locate_platforms);
-        if (!near && names & (LOCATE_RUN | LOCATE_ONE_RUN))
-            near = nearest_of(whole, locate_runs);
-    }
-    fail_at(code, path, 0, "cannot be read: %s%s", strerror(why),
-            near ? DID_YOU_MEAN(near)
-            : data
-                ? "; no recordings here: measure with 'gradsync run CONFIG', or go to their folder"
-            : why == ENOENT ? may_be[names]
-                            : "");
-    return code;
+    if (names & (LOCATE_RUN | LOCATE_ONE_RUN) && !strcmp(path, LOCATE_DATA))
+        return fail_at(
+            code, path, 0,
+            "cannot be read: %s; no recordings here: measure with 'gradsync run CONFIG', "
+            "or go to their folder",
+            strerror(why));
+    if (names & LOCATE_CONFIG)
+        locate_configs(&known);
+    else if (names & LOCATE_RUN)
+        locate_platforms(&known);
+    names = strchr(path, '/') ? names & LOCATE_CAMPAIGN : names;
+    const char *near = why == ENOENT && names && *path
+                           ? text_nearest(path, (const char *const *)known.v, known.n)
+                           : NULL;
+    return fail_at(code, path, 0, "cannot be read: %s%s", strerror(why),
+                   near            ? DID_YOU_MEAN(near)
+                   : why == ENOENT ? may_be[names]
+                                   : "");
 }

@@ -61,6 +61,7 @@ const struct wl_param settings_measure[] = {
     {TEXT(set_measure, baseline), NULL, "", 0, 0, NULL, "config that the others are compared with; empty: the first"},
     {REAL(set_measure, equivalence), NULL, "1%", 1e-4, 0.5, NULL, "relative difference below which two configs are equivalent"},
     {INT(set_measure, seed), NULL, "0", 0, SEED_MAX, NULL, "seed of the order of visits; 0: draw one at run and record it"},
+    {TEXT(set_measure, proof_of), NULL, "", 0, 0, NULL, "id of a run whose advice this run tests; recorded in the header"},
     {0}};
 
 const struct wl_param settings_slurm[] = {

@@ -47,6 +47,7 @@ struct set_measure {
     char baseline[WL_TEXT_MAX]; /* config label; "": the first config */
     double equivalence;         /* verdict bounds, relative */
     int64_t seed;               /* 0: drawn at run and recorded */
+    char proof_of[WL_TEXT_MAX]; /* ids of runs; "": none */
 };
 
 struct set_slurm {

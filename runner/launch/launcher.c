@@ -34,28 +34,31 @@ static void cpus_of_list(cpu_set_t *cpus, const char *list, const cpu_set_t *all
     }
 }
 
-void numa_bind(struct numa *n, const char *device)
+void numa_bind(json_t *bound, const char *device)
 {
     AUTO_FREE char *list = xstrfmt("%s/local_cpulist", device),
                    *node = xstrfmt("%s/numa_node", device);
     AUTO_TEXT struct text cpus = {0}, number = {0};
     cpu_set_t allowed, near;
-    *n = (struct numa){.node = -1};
-    if (!files_read(list, FILES_ANY, 4096, &cpus)) {
-        snprintf(n->why, sizeof n->why, "the kernel does not say which processors are beside it");
+    const char *why = NULL;
+    CPU_ZERO(&near);
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    if (!files_read(list, FILES_ANY, 4096, &cpus))
+        why = "the kernel does not say which processors are beside it";
+    else
+        cpus_of_list(&near, cpus.s, &allowed);
+    if (!why && CPU_COUNT(&near) == 0)
+        why = "this job may use none of the processors beside it";
+    else if (!why && sched_setaffinity(0, sizeof near, &near))
+        why = strerror(errno);
+    if (why) {
+        json_object_set_new(bound, "why", json_string(why));
         return;
     }
-    sched_getaffinity(0, sizeof allowed, &allowed);
-    cpus_of_list(&near, cpus.s, &allowed);
-    if (CPU_COUNT(&near) == 0)
-        snprintf(n->why, sizeof n->why, "this job may use none of the processors beside it");
-    else if (sched_setaffinity(0, sizeof near, &near))
-        snprintf(n->why, sizeof n->why, "cannot bind: %s", strerror(errno));
-    else {
-        snprintf(n->cpus, sizeof n->cpus, "%.*s", (int)strcspn(cpus.s, "\n"), cpus.s);
-        if (files_read(node, FILES_ANY, 4096, &number))
-            n->node = atoi(number.s);
-    }
+    cpus.s[strcspn(cpus.s, "\n")] = '\0';
+    int n = files_read(node, FILES_ANY, 4096, &number) ? atoi(number.s) : -1;
+    json_object_set_new(bound, "numa", json_integer(n));
+    json_object_set_new(bound, "cpus", json_string(cpus.s));
 }
 
 /* ---- GPUs ----

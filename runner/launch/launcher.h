@@ -12,19 +12,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* ---- NUMA nodes ----
- *
- * Binds this process to the processors near a device. */
-
-struct numa {
-    char cpus[256]; /* "0-31,64-95": beside the device; "": not bound, see why */
-    char why[160];
-    int node; /* NUMA node; -1: unknown, or the machine has one */
-};
-
-/* Binds to those processors beside a device (its folder in /sys) that this process may use. Later
- * threads and child processes inherit the binding. */
-void numa_bind(struct numa *n, const char *device);
+/* Binds this process, and its later threads and children, to those processors beside a device (its folder
+ * in /sys) that it may use. Adds to `bound` numa (-1: the machine has one) and cpus, or why it is not. */
+void numa_bind(json_t *bound, const char *device);
 
 /* ---- the launcher ---- */
 

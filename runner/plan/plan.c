@@ -245,17 +245,12 @@ static size_t mark_baseline(struct plan *p, const struct group *g, const char *l
 
 static int unknown_baseline(const struct plan *p, const char *label)
 {
-    AUTO_WORDS struct words labels = {0};
     AUTO_TEXT struct text all = {0};
     for (size_t i = 0; i < p->n_cells; i++)
-        if (*p->cells[i].config)
-            words_add_once(&labels, p->cells[i].config);
-    for (size_t i = 0; i < labels.n; i++)
-        text_addf(&all, "%s%s", i ? ", " : "", labels.v[i]);
-    const char *near = text_nearest(label, (const char *const *)labels.v, labels.n);
+        if (*p->cells[i].config && !text_lists(all.s, ", ", p->cells[i].config))
+            text_addf(&all, "%s%s", all.len ? ", " : "", p->cells[i].config);
     return config_error(config_find(p->config, "measure", "baseline"),
-                        "'%s' is not a config of [%s]%s; choose %s", label, p->section,
-                        DID_YOU_MEAN(near), all.s);
+                        "'%s' is not a config of [%s]; choose %s", label, p->section, all.s);
 }
 
 static int choose_baselines(struct plan *p)
@@ -509,10 +504,8 @@ int plan_plugin(struct plugin **out, const struct config *c, const char *section
     int code = plugin_load(out, name);
     err_capture(NULL, 0);
     const char *text = strncmp(said, "gradsync: ", 10) ? said : said + 10;
-    const char *near = code == GS_USAGE ? settings_section_nearest(name) : NULL;
     if (code)
-        fail_at((enum gs_exit)code, c->path, s->line, "[%s]: %s%s", section, text,
-                DID_YOU_MEAN_SECTION(near));
+        fail_at((enum gs_exit)code, c->path, s->line, "[%s]: %s", section, text);
     return code;
 }
 

@@ -72,24 +72,17 @@ char *sweep_label_mode(const struct wl_plugin *wl, const void *cell)
     return mode.s;
 }
 
-/* Names all that config parameters take, and the choice nearest to `part`. */
+/* Names all that config parameters take. */
 static void explain_value(const struct wl_plugin *wl, const char *part, char *why, size_t n)
 {
     AUTO_TEXT struct text all = {0};
-    const char *names[256];
     char allowed[512];
-    size_t count = 0;
-    for (const struct wl_param *p = wl->params; p->name; p++) {
-        if (p->role != WL_CONFIG)
-            continue;
-        text_addf(&all, "%s%s: %s", all.len ? "; " : "", p->name,
-                  param_allowed(p, allowed, sizeof allowed));
-        for (size_t i = 0; i < params_choices(p) && count < COUNT(names); i++)
-            names[count++] = p->choices[i];
-    }
-    const char *near = text_nearest(part, names, count);
-    snprintf(why, n, "'%s' is not a value of any config parameter (%s)%s", part,
-             all.len ? all.s : "there is none", DID_YOU_MEAN(near));
+    for (const struct wl_param *p = wl->params; p->name; p++)
+        if (p->role == WL_CONFIG)
+            text_addf(&all, "%s%s: %s", all.len ? "; " : "", p->name,
+                      param_allowed(p, allowed, sizeof allowed));
+    snprintf(why, n, "'%s' is not a value of any config parameter (%s)", part,
+             all.len ? all.s : "there is none");
 }
 
 bool sweep_label_parse(const struct wl_plugin *wl, const void *defaults, const char *label,
@@ -113,9 +106,9 @@ bool sweep_label_parse(const struct wl_plugin *wl, const void *defaults, const c
         } else if (equals) {
             *equals = '\0';
             found = params_find(wl->params, part);
-            const char *near = params_nearest(wl->params, part);
             if (!found)
-                snprintf(why, n, "'%s' is not a parameter%s", part, DID_YOU_MEAN(near));
+                snprintf(why, n, "'%s' is not a parameter%s", part,
+                         DID_YOU_MEAN(params_nearest(wl->params, part)));
             else if (found->role != WL_CONFIG)
                 snprintf(why, n, "'%s' is not a config parameter: give it a key of its own", part);
             else if (!param_parse(found, equals + 1, parsed, what, sizeof what))

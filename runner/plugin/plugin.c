@@ -11,7 +11,6 @@
 #include "config/settings_tables.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -23,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -484,28 +482,6 @@ static int take_struct(struct plugin *p, const struct wl_plugin *symbol)
     return GS_OK;
 }
 
-/* dlopen maps a file that was cut short, and the process then dies of SIGBUS. */
-static bool is_whole(int fd)
-{
-    ElfW(Ehdr) head;
-    struct stat st;
-    int class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
-    if (fstat(fd, &st) || pread(fd, &head, sizeof head, 0) != sizeof head ||
-        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != class)
-        return true; /* dlopen says what is wrong */
-    uint64_t size = (uint64_t)st.st_size;
-    for (int i = 0; i < head.e_phnum; i++) {
-        ElfW(Phdr) part;
-        if (pread(fd, &part, sizeof part, (off_t)head.e_phoff + (off_t)i * head.e_phentsize) !=
-            sizeof part)
-            return false;
-        if (part.p_type == PT_LOAD &&
-            (part.p_offset > size || part.p_filesz > size - part.p_offset))
-            return false;
-    }
-    return true;
-}
-
 static int open_file(struct plugin *p)
 {
     int fd = files_open(p->path, FILES_ANY); /* dlopen would wait for a pipe */
@@ -513,10 +489,7 @@ static int open_file(struct plugin *p)
         return fail_at(GS_USAGE, p->path, 0, "cannot be read: %s", files_why(errno));
     if (fd < 0)
         return locate_failed(GS_USAGE, p->path, LOCATE_FILE);
-    bool whole = is_whole(fd);
     close(fd);
-    if (!whole)
-        return fail_at(GS_USAGE, p->path, 0, "is cut short: build or copy it again");
     p->dl = dlopen(p->path, RTLD_NOW | RTLD_LOCAL);
     if (!p->dl)
         return refused(p->path, dlerror());

@@ -106,20 +106,6 @@ static void read_host(const struct health *h, double since_s, json_t *now)
 
 /* ---- the GPU ---- */
 
-/* The PCI address of a local rank's GPU, "0000:41:00.0". False: no GPU or no NVML. */
-static bool gpu_pci_address(int local_rank, char *place, size_t n)
-{
-    struct nvml *v = nvml_load(local_rank);
-    struct nvml_pci pci = {0};
-    if (!v)
-        return false;
-    bool found = v->call.pci && v->call.pci(v->device, &pci) == 0;
-    if (found)
-        snprintf(place, n, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
-    nvml_unload(v);
-    return found;
-}
-
 /* Ranks of this launch have the same parent. A GPU has one rank: where process ids are those of
  * another namespace, one of them is it. */
 static size_t others(const struct nvml *n)
@@ -131,48 +117,26 @@ static size_t others(const struct nvml *n)
     return all - (ours || !all ? ours : 1);
 }
 
-/* ---- the fabric ---- */
-
-/* The fabric of this node. With several nodes NCCL's variables are set as fabric_json chooses, except
- * those already in the environment. */
-static json_t *open_fabric(const struct team *team)
-{
-    json_t *fabric = fabric_json("");
-    const json_t *settings = json_object_get(fabric, "settings");
-    for (size_t i = 0; i < json_array_size(settings) && team->nodes > 1; i++) {
-        const json_t *s = json_array_get(settings, i);
-        setenv(json_text_of(s, "name"), json_text_of(s, "value"), 0);
-    }
-    return fabric;
-}
-
 /* ---- [launch] bind = gpu ---- */
 
-void binding_take(struct gpu_binding *b, const struct plan *p, int local_rank)
+json_t *bind_to_gpu(const struct plan *p, int local_rank)
 {
-    *b = (struct gpu_binding){.enabled = launcher_binds_to_gpus(p)};
-    if (!b->enabled)
-        return;
-    if (!gpu_pci_address(local_rank, b->gpu, sizeof b->gpu)) {
-        snprintf(b->numa.why, sizeof b->numa.why, "no GPU was found for this rank");
-        return;
-    }
-    AUTO_FREE char *device = xstrfmt("/sys/bus/pci/devices/%s", b->gpu);
-    numa_bind(&b->numa, device);
-}
-
-void binding_describe(const struct gpu_binding *b, json_t *host)
-{
-    if (!b->enabled)
-        return;
-    json_t *bound = json_pack("{s:s}", "gpu", b->gpu);
-    if (*b->numa.why) {
-        json_object_set_new(bound, "why", json_string(b->numa.why));
-    } else {
-        json_object_set_new(bound, "numa", json_integer(b->numa.node));
-        json_object_set_new(bound, "cpus", json_string(b->numa.cpus));
-    }
-    json_object_set_new(host, "bound", bound);
+    char gpu[24] = ""; /* "0000:41:00.0" */
+    struct nvml_pci pci = {0};
+    if (!launcher_binds_to_gpus(p))
+        return NULL;
+    struct nvml *v = nvml_load(local_rank);
+    if (v && v->call.pci && v->call.pci(v->device, &pci) == 0)
+        snprintf(gpu, sizeof gpu, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
+    if (v)
+        nvml_unload(v);
+    json_t *bound = json_pack("{ss}", "gpu", gpu);
+    AUTO_FREE char *device = xstrfmt("/sys/bus/pci/devices/%s", gpu);
+    if (*gpu)
+        numa_bind(bound, device);
+    else
+        json_object_set_new(bound, "why", json_string("no GPU was found for this rank"));
+    return bound;
 }
 
 /* ---- all of it ---- */
@@ -191,7 +155,12 @@ void health_open(struct health *h, const struct team *team)
                          .busy_s = busy_s(),
                          .used_s = used_s(),
                          .nvml = nvml_load(team->local_rank),
-                         .fabric = open_fabric(team)};
+                         .fabric = fabric_json("")};
+    const json_t *settings = json_object_get(h->fabric, "settings");
+    for (size_t i = 0; i < json_array_size(settings) && team->nodes > 1; i++) {
+        const json_t *s = json_array_get(settings, i);
+        setenv(json_text_of(s, "name"), json_text_of(s, "value"), 0);
+    }
     glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq", 0, NULL, &h->frequencies);
     glob("/sys/class/thermal/thermal_zone*/temp", 0, NULL, &h->temperatures);
 }
@@ -204,14 +173,6 @@ void health_close(struct health *h)
         nvml_unload(h->nvml);
     json_decref(h->fabric);
     *h = (struct health){0};
-}
-
-void health_describe(const struct health *h, json_t *host)
-{
-    if (h->nvml)
-        json_object_set_new(host, "gpu", nvml_gpu_facts(h->nvml));
-    if (h->speaks)
-        json_object_set(host, "fabric", h->fabric);
 }
 
 json_t *health_read(const struct health *h, const struct team *team)

@@ -76,8 +76,12 @@ static int open_plugin(struct session *r)
 static json_t *gather_hosts(const struct session *r)
 {
     AUTO_JSON json_t *mine = record_host(r->team.rank);
-    health_describe(&r->health, mine);
-    binding_describe(&r->binding, mine);
+    if (r->health.nvml)
+        json_object_set_new(mine, "gpu", nvml_gpu_facts(r->health.nvml));
+    if (r->health.speaks)
+        json_object_set(mine, "fabric", r->health.fabric);
+    if (r->bound)
+        json_object_set(mine, "bound", r->bound);
     AUTO_FREE char *text = json_dumps(mine, JSON_COMPACT);
     char **texts = team_texts(&r->team, text);
     json_t *hosts = texts ? json_array() : NULL;
@@ -179,6 +183,7 @@ static enum course take_down(struct session *r, enum course course)
     health_close(&r->health);
     free(r->missing);
     free(r->given_up);
+    json_decref(r->bound);
     return course;
 }
 
@@ -197,7 +202,7 @@ static int measure(void *arg)
     beat_step(r.beat, "init", START_S);
     CHECK(plan_read(&r.plan, r.dir));
     r.wl = &r.plan->plugin->wl;
-    binding_take(&r.binding, r.plan, m->local_rank);
+    r.bound = bind_to_gpu(r.plan, m->local_rank);
     int code = team_join(&r.team, r.beat);
     TRY(code, set_up(&r));
     enum course course = code ? BROKEN : measure_groups(&r);

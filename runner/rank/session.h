@@ -78,7 +78,7 @@ struct session {
     struct host_api api;
     struct watchdog watchdog;
     struct health health;
-    struct gpu_binding binding;
+    json_t *bound; /* bind_to_gpu */
     struct record_attempt recording;
     struct lateness lateness; /* rank 0, in a lab */
     void *self;               /* state of the plugin */

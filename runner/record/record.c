@@ -513,6 +513,8 @@ json_t *record_header(const struct plan *p, const char *dir, int launch, int att
         (json_int_t)p->set.launch.ranks, "nodes", (json_int_t)p->set.launch.nodes, "plugin",
         json_text(p->plugin->wl.version), "env", record_env(environ));
     json_t *job = slurm_job(), *lab = lab_facts_recorded();
+    if (*p->set.measure.proof_of)
+        json_object_set_new(h, "proof_of", json_text(p->set.measure.proof_of));
     if (job)
         json_object_set_new(h, "job", job);
     if (lab)

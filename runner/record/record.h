@@ -55,6 +55,7 @@
  *           mpi            version text of the MPI library
  *           env            variables NCCL_*, OMPI_*, UCX_* (record_env)
  *           hosts          for each rank {rank, host, cpu, cores, kernel, memory_B, device...}
+ *           proof_of       ids of the runs whose advice this run tests
  *           job            in a Slurm job: {id, array, task, restarts, nodes, partition, cluster}
  *           lab            under `gradsync lab`: configured sites and links, and their
  *                          measurement before the command (lab/spec.h)

@@ -74,8 +74,8 @@ static int format_of(const char *name, enum print_format *format)
             *format = (enum print_format)i;
             return GS_OK;
         }
-    return fail(GS_USAGE, "query: no format '%s'%s; formats are text, csv, json, lines and tex",
-                name, DID_YOU_MEAN(text_nearest(name, print_formats, PRINT_FORMATS)));
+    return fail(GS_USAGE, "query: no format '%s'; formats are text, csv, json, lines and tex",
+                name);
 }
 
 static int query(void *request, char **words, int n)

@@ -21,7 +21,7 @@ static const struct wl_param params[] = {
     {"kind", WL_CHOICE, WL_CONFIG, KIND, NULL, "z", 0, 0, kinds, "choices with a blank, and twice"},
     {"kind", WL_INT, WL_AXIS, 1000, NULL, "1", 0, 0, NULL, "declared twice, outside the cell"},
     {"again", WL_SIZE, WL_AXIS, SIZE, "B", "8", 9, 3, NULL, "overlaps, and min above max"},
-    {"exclude", WL_TIME, WL_AXIS, WL_FIELD(struct cell, time, double), "s", "1s", 0, 0, stray, ""},
+    {"configs", WL_TIME, WL_AXIS, WL_FIELD(struct cell, time, double), "s", "1s", 0, 0, stray, ""},
     {"odd", (enum wl_type)99, WL_AXIS, 0, NULL, "1", 0, 0, NULL, "two\nlines"},
     {0}};
 

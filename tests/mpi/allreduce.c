@@ -58,7 +58,7 @@ static void check_one(struct world *w, enum allreduce_kind a, struct kind kind, 
     char *send = kind.in_place ? b->out : b->in;
     struct mpi_call c = {send,    b->out,  count,   element_B, type_of(kind.type),
                          MPI_SUM, w->comm, w->rank, w->ranks,  b->scratch};
-    payload_words_make(&p, kind.type, PAYLOAD_SUM, w->rank, w->ranks, kind.in_place, 1);
+    payload_words_make(&p, kind.type, w->rank, w->ranks, kind.in_place, 1);
     memset(b->out, 0xff, bytes);
     b->out[bytes] = b->scratch[scratch_B] = 0x5a;
     payload_fill(&p, b->in, (size_t)count);
@@ -71,7 +71,7 @@ static void check_one(struct world *w, enum allreduce_kind a, struct kind kind, 
             fault(w, a, kind, count, "did not return MPI_SUCCESS");
         if (k == 1 && memcmp(b->out, b->reference, bytes) != 0)
             fault(w, a, kind, count, "differs from MPI_Allreduce");
-        if (payload_words_make(&p, kind.type, PAYLOAD_SUM, w->rank, w->ranks, kind.in_place, k) &&
+        if (payload_words_make(&p, kind.type, w->rank, w->ranks, kind.in_place, k) &&
             !payload_check(&p, b->out, (size_t)count, &f))
             fault(w, a, kind, count, "differs from the payload's claim");
     }
@@ -85,7 +85,7 @@ static void check_the_check(struct world *w, struct kind kind, int count, struct
     struct payload_words p;
     struct payload_fault f;
     const size_t bytes = (size_t)count * payload_dtypes[kind.type].size_B;
-    payload_words_make(&p, kind.type, PAYLOAD_SUM, w->rank, w->ranks, false, 1);
+    payload_words_make(&p, kind.type, w->rank, w->ranks, false, 1);
     memset(b->out, 0xff, bytes);
     bool poison_seen = !payload_check(&p, b->out, (size_t)count, &f) && f.element == 0;
     payload_fill(&p, b->in, (size_t)count);

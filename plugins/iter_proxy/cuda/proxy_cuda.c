@@ -115,7 +115,6 @@ static struct nccl_operation all_reduce(uint64_t bytes)
 {
     return (struct nccl_operation){.collective = COLLECTIVE_ALLREDUCE,
                                    .type = PAYLOAD_FP32,
-                                   .op = PAYLOAD_SUM,
                                    .count = (size_t)(bytes / sizeof(float))};
 }
 

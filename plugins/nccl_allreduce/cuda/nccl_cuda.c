@@ -488,14 +488,9 @@ static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
     p->slot_B = (c->size + ALIGN_B - 1) / ALIGN_B * ALIGN_B;
     p->what = (struct nccl_operation){.collective = (enum collective)c->collective,
                                       .type = (enum payload_type)c->dtype,
-                                      .op = (enum payload_op)c->op,
                                       .count = c->size / payload_dtypes[c->dtype].size_B,
                                       .in_place = c->in_place};
     p->slots = slots_for(s, c, p->slot_B);
-    if (s->comms.version < payload_dtypes[c->dtype].nccl_since)
-        return HOST_WHY(WL_SKIP, why, n, "this NCCL, %d.%d, has no %s: it needs 2.24",
-                        s->comms.version / 10000, s->comms.version % 10000 / 100,
-                        payload_dtypes[c->dtype].name);
     if (gpu_record_new(&p->record, why, n) != WL_OK)
         return WL_FAIL;
     if (c->buffers == BUFFERS_COLD && !s->flushed &&
