@@ -148,11 +148,11 @@ wrong() { # NAME FILE SED KIND REGEX LINE…
 # shellcheck disable=SC2016 # sed's own
 if ! under_asan; then # mistakes of the sums, not of memory
     wrong 'forgets one addition' strategy \
-        's/^        wire_add(task->wire, .*/        if (t->seq % 7) &/' wrong \
+        's/^        wire_of.*add(e->got.*/        if (t->seq % 7) &/' wrong \
         'element [0-9]+ of 16384 is .*, not .* within 0, on rank' 'strategy = ring'
-    wrong 'forgets to decode' strategy '/case STEP_UNPACK/,/break;/s/wire_decode.*;/(void)0;/' wrong \
+    wrong 'forgets to decode' strategy '/case STEP_UNPACK/,/break;/s/wire_of.*decode.*;/(void)0;/' wrong \
         'element [0-9]+ of 16384' 'strategy = direct' 'wire = bf16'
-    wrong 'forgets what a member of a site sends' sync 's/wire_add(WIRE_FP32, a->came,.*/;/' wrong \
+    wrong 'forgets what a member of a site sends' sync 's/wire_of.WIRE_FP32..add(a->came,.*/;/' wrong \
         'element [0-9]+ of 16384 is' 'strategy = hierarchical' 'site_ranks = 3'
     wrong 'keeps a message inside a site' sync \
         's/if (!came)/if (!came || (a->rank == 2 \&\& s->phase == INWARD))/' lost \

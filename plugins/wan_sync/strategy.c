@@ -534,15 +534,15 @@ static int do_step(struct strategy_engine *e, uint32_t i)
     size_t n = t->n, bytes = wire_bytes(task->wire, n);
     switch (t->kind) {
     case STEP_PACK:
-        wire_encode(task->wire, x, n, e->spare);
+        wire_of[task->wire].encode(x, n, e->spare);
         memcpy(x, e->spare, bytes);
         break;
     case STEP_UNPACK:
         memcpy(e->spare, x, bytes);
-        wire_decode(task->wire, e->spare, n, x);
+        wire_of[task->wire].decode(e->spare, n, x);
         break;
     case STEP_ADD:
-        wire_add(task->wire, e->got[i], n, x);
+        wire_of[task->wire].add(e->got[i], n, x);
         break;
     case STEP_RECV:
         memcpy(x, e->got[i], bytes);
@@ -554,9 +554,9 @@ static int do_step(struct strategy_engine *e, uint32_t i)
         for (int m = 0; m < f->members; m++) {
             const void *in = m == f->me ? e->spare : e->got[hold++];
             if (m == 0)
-                wire_decode(task->wire, in, n, x);
+                wire_of[task->wire].decode(in, n, x);
             else
-                wire_add(task->wire, in, n, x);
+                wire_of[task->wire].add(in, n, x);
         }
         for (hold = i - (uint32_t)(f->members - 1); hold < i; hold++)
             if (use_block(e, hold) < 0)

@@ -367,7 +367,7 @@ static bool poll_inside(struct sync *s, bool *done)
         return true;
     size_t left = a->n - a->at, most = PART_B / sizeof(float), n = left < most ? left : most;
     if (a->rank == 0 && s->phase == INWARD)
-        wire_add(WIRE_FP32, a->came, n, a->data + a->at);
+        wire_of[WIRE_FP32].add(a->came, n, a->data + a->at);
     a->at += n;
     s->moved_ns = now_ns();
     return post_message(s, done);
@@ -375,23 +375,18 @@ static bool poll_inside(struct sync *s, bool *done)
 
 /* ---- from phase to phase ---- */
 
-/* The baseline is the library's own, and that blocks. */
-static bool run_mpi(struct sync *s)
-{
-    size_t first = cell_fragment(s->parts.cell, s->queue[s->head]);
-    size_t n = cell_fragment(s->parts.cell, s->queue[s->head] + 1) - first;
-    int rc = MPI_Allreduce(MPI_IN_PLACE, s->parts.data + first, (int)n, MPI_FLOAT, MPI_SUM,
-                           s->parts.comm);
-    return mpi_good(rc, "MPI_Allreduce", s->why, sizeof s->why);
-}
-
 /* What follows the phase that has ended, for the fragment at the head. */
 static bool begin_next(struct sync *s)
 {
+    size_t first = cell_fragment(s->parts.cell, s->queue[s->head]);
+    size_t n = cell_fragment(s->parts.cell, s->queue[s->head] + 1) - first;
     switch (s->phase) {
     case IDLE:
         s->began_ns = now_ns();
-        if (!s->parts.link && !run_mpi(s))
+        /* The baseline is the library's own, and that blocks. */
+        if (!s->parts.link && !mpi_good(MPI_Allreduce(MPI_IN_PLACE, s->parts.data + first, (int)n,
+                                                      MPI_FLOAT, MPI_SUM, s->parts.comm),
+                                        "MPI_Allreduce", s->why, sizeof s->why))
             return false;
         if (s->parts.inside)
             return begin_inside(s, INWARD);
@@ -473,15 +468,6 @@ static bool sync_poll(struct sync *s, double timeout_s)
     return true;
 }
 
-/* Waits for the sum of a fragment. False as above. */
-static bool sync_wait(struct sync *s, int64_t fragment)
-{
-    while (s->piece[fragment].pending)
-        if (!advance_sync(s, now_ns() + POLL_NS))
-            return false;
-    return true;
-}
-
 /* Waits until the link has released the buffer and nothing is left to be sent. */
 static bool sync_drain(struct sync *s)
 {
@@ -558,8 +544,9 @@ static bool end_step(struct course *c, int64_t after)
     int64_t begins = fragment_of(c, after), due = fragment_of(c, after - c->beside);
     if (begins >= 0 && !c->beside)
         post_fragment(c, begins);
-    if (due >= 0 && after > 0 && !sync_wait(c->s, due))
-        return false;
+    while (due >= 0 && after > 0 && c->s->piece[due].pending)
+        if (!advance_sync(c->s, now_ns() + POLL_NS))
+            return false;
     if (begins >= 0 && c->beside)
         post_fragment(c, begins);
     return true;

@@ -12,12 +12,12 @@
  *   cuda/       sums inside a site on its GPUs; a shared object of its own (cuda.so)
  *
  * The schedule of a cell is made before its first sample (sync_open). A sample goes from sample() below
- * through sync_train() to post_fragment(), which queues a fragment. sync_poll() and sync_wait() call advance_sync(),
+ * through sync_train() to post_fragment(), which queues a fragment. sync_poll() and end_step() call advance_sync(),
  * which takes it from phase to phase. strategy_start() and strategy_poll() give the blocks of its schedule to the
  * send() of a link (transport/link.h), in tcp_link.c. It queues a block and writes at once what the kernel takes
  * (tcp_pump()); while the link rests it only queues, and the first next() chooses the streams before it writes. next()
  * reads, and writes what is left. Back: next() names a block that has arrived, the engine in strategy.c adds it,
- * sync_wait() ends when the schedule is done, and fill_metrics() reads the totals. strategy=mpi leaves all of this
+ * end_step() goes on when the schedule is done, and fill_metrics() reads the totals. strategy=mpi leaves all of this
  * out after sync.c.
  *
  * Without compute, one iteration is one synchronisation of the whole buffer. With compute, it is H
@@ -338,7 +338,7 @@ static double error_bound(const struct prepared *p, const struct payload_floats_
     bool lossy = c->wire != WIRE_FP32 && c->strategy != CELL_MPI;
     double inputs = c->strategy == CELL_FIRST + WAN_HIERARCHICAL ? p->sites.largest : 1;
     double n = p->sites.ranks, members = members_of(p);
-    double one = wire_error((enum wire)c->wire), bound = 0;
+    double one = wire_of[c->wire].error, bound = 0;
     const struct strategy *s = lossy ? &strategy_of[cell_model(c)] : NULL;
     if (lossy)
         bound = one * (s->linear + s->square * members) * members * inputs * (1 + 1e-6);

@@ -48,18 +48,13 @@ static inline float widen(uint16_t half)
 
 /* ---- bf16 ---- */
 
-static inline uint16_t narrow(float x)
-{
-    uint32_t u = bits_of(x);
-    uint32_t rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16;
-    return (uint16_t)((u & ~0x80000000u) > NOT_FINITE ? QUIET_NAN : rounded);
-}
-
 VECTORISE_WIDE static void encode_bf16(const float *x, size_t n, void *to)
 {
     uint16_t *out = to;
-    for (size_t i = 0; i < n; i++)
-        out[i] = narrow(x[i]);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t u = bits_of(x[i]), rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16;
+        out[i] = (uint16_t)((u & ~0x80000000u) > NOT_FINITE ? QUIET_NAN : rounded);
+    }
 }
 
 VECTORISE_WIDE static void decode_bf16(const void *from, size_t n, float *x)
@@ -122,11 +117,6 @@ static inline float inverse(uint16_t scale)
     return scale == 0 || scale == QUIET_NAN ? 0 : 1 / widen(scale);
 }
 
-static inline int8_t level(float x, float inv)
-{
-    return (int8_t)(int32_t)(bits_of(x * inv + ROUNDER) - ROUNDER_BITS);
-}
-
 /* What is not a number must not become a level by accident: its group is NaN by its scale. */
 static inline void levels_of(const float *x, size_t n, uint16_t scale, int8_t *q)
 {
@@ -135,7 +125,7 @@ static inline void levels_of(const float *x, size_t n, uint16_t scale, int8_t *q
         memset(q, 0, n);
     else
         for (size_t i = 0; i < n; i++)
-            q[i] = level(x[i], inv);
+            q[i] = (int8_t)(int32_t)(bits_of(x[i] * inv + ROUNDER) - ROUNDER_BITS);
 }
 
 static inline size_t groups_of(size_t n)
@@ -227,16 +217,6 @@ VECTORISE_WIDE static void encode_int4(const float *x, size_t n, void *to)
     }
 }
 
-static inline float low_of(unsigned char q)
-{
-    return (float)(((q & 15) ^ 8) - 8);
-}
-
-static inline float high_of(unsigned char q)
-{
-    return (float)((q >> 4 ^ 8) - 8);
-}
-
 static inline void take_int4(const unsigned char *in, size_t n, float *x, bool adds)
 {
     const unsigned char *q = in + groups_of(n) * sizeof(uint16_t);
@@ -244,9 +224,9 @@ static inline void take_int4(const unsigned char *in, size_t n, float *x, bool a
         size_t m = group_n(n, at), half = half_of(m);
         float scale = scale_at(in, g);
         for (size_t i = 0; i < half; i++)
-            put(&x[at + i], scale * low_of(q[i]), adds);
+            put(&x[at + i], scale * (float)(((q[i] & 15) ^ 8) - 8), adds);
         for (size_t i = 0; i < m - half; i++)
-            put(&x[at + half + i], scale * high_of(q[i]), adds);
+            put(&x[at + half + i], scale * (float)((q[i] >> 4 ^ 8) - 8), adds);
         q += half;
     }
 }
@@ -263,15 +243,8 @@ VECTORISE_WIDE static void add_int4(const void *from, size_t n, float *sum)
 
 /* ---- the encodings ---- */
 
-struct encoding {
-    void (*encode)(const float *x, size_t n, void *to);
-    void (*decode)(const void *from, size_t n, float *x);
-    void (*add)(const void *from, size_t n, float *sum);
-    double error;
-};
-
 /* The errors are half a step. A scale is rounded up to bf16, which adds at most 2^-7. */
-static const struct encoding encodings[] = {
+const struct wire_encoding wire_of[] = {
     [WIRE_FP32] = {encode_fp32, decode_fp32, add_fp32, 0x1p-24},
     [WIRE_BF16] = {encode_bf16, decode_bf16, add_bf16, 0x1p-8},
     [WIRE_INT8] = {encode_int8, decode_int8, add_int8, 0.5 / 127 * (1 + 0x1p-7)},
@@ -285,24 +258,4 @@ size_t wire_bytes(enum wire w, size_t n)
            : w == WIRE_BF16 ? n * sizeof(uint16_t)
            : w == WIRE_INT8 ? scales + n
                             : scales + half_of(n);
-}
-
-void wire_encode(enum wire w, const float *x, size_t n, void *out)
-{
-    encodings[w].encode(x, n, out);
-}
-
-void wire_decode(enum wire w, const void *in, size_t n, float *x)
-{
-    encodings[w].decode(in, n, x);
-}
-
-void wire_add(enum wire w, const void *in, size_t n, float *sum)
-{
-    encodings[w].add(in, n, sum);
-}
-
-double wire_error(enum wire w)
-{
-    return encodings[w].error;
 }

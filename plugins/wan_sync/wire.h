@@ -20,9 +20,11 @@ enum wire { WAN_EACH_WIRE(WAN_WIRE_VALUE) };
 
 /* Encoded bytes of n values. */
 size_t wire_bytes(enum wire w, size_t n);
-void wire_encode(enum wire w, const float *x, size_t n, void *out);
-void wire_decode(enum wire w, const void *in, size_t n, float *x);
-/* Decodes and adds to sum. */
-void wire_add(enum wire w, const void *in, size_t n, float *sum);
-/* Largest error of one rounding, relative to the largest magnitude of the group. */
-double wire_error(enum wire w);
+
+struct wire_encoding {
+    void (*encode)(const float *x, size_t n, void *to);
+    void (*decode)(const void *from, size_t n, float *x);
+    void (*add)(const void *from, size_t n, float *sum); /* decodes and adds */
+    double error; /* the largest of one rounding, relative to the largest magnitude of the group */
+};
+extern const struct wire_encoding wire_of[]; /* by enum wire */

@@ -182,12 +182,12 @@ static int prove(struct lab *l)
     int code = GS_CANNOT;
     char why[512], again[512];
     for (int i = 0; code && i < PROBES; i++) {
-        AUTO(probe_free) struct probe p = {0};
-        CHECK(probe_run(&p, l->spec, l->holders));
-        code = probe_judge(&p, l->spec, i ? again : why, sizeof why);
-        json_object_set_new(l->facts, "before", probe_json(&p, l->spec));
+        AUTO_FREE struct probe_pair *pairs = NULL;
+        CHECK(probe_run(&pairs, l->spec, l->holders));
+        code = probe_judge(pairs, l->spec, i ? again : why, sizeof why);
+        json_object_set_new(l->facts, "before", probe_json(pairs, l->spec));
         if (!code) {
-            AUTO_FREE char *text = probe_text(&p, l->spec);
+            AUTO_FREE char *text = probe_text(pairs, l->spec);
             say("lab: before the command: %s", text);
         }
     }

@@ -49,12 +49,6 @@ struct packet *packet_new(size_t most_B)
     return p;
 }
 
-struct packet *packet_shrink(struct packet *p)
-{
-    struct packet *fits = realloc(p, sizeof *p + PACKET_HEAD_B + p->bytes);
-    return fits ? fits : p;
-}
-
 static void fifo_add(struct fifo *f, struct packet *one)
 {
     one->next = NULL;
@@ -152,10 +146,10 @@ static double due(const struct fifo *f)
 }
 
 /* Packets of all other sites meet at the downlink of a site: the one that comes first goes first. */
-static void move_down(struct lab_mesh *n, size_t to, double now_ns)
+void lab_mesh_move(struct lab_mesh *n, double now_ns)
 {
-    struct lab_end *end = &n->ends[to];
-    for (;;) {
+    for (size_t to = 0; to < n->spec->n;) {
+        struct lab_end *end = &n->ends[to];
         struct lab_path *p = NULL;
         double first = now_ns;
         for (size_t from = 0; from < n->spec->n; from++) {
@@ -165,8 +159,10 @@ static void move_down(struct lab_mesh *n, size_t to, double now_ns)
                 first = due(&way->way);
             }
         }
-        if (!p)
-            return;
+        if (!p) { /* no more for this site */
+            to++;
+            continue;
+        }
         struct packet *one = fifo_take(&p->way);
         if (end->cut || p->cut)
             drop(one, &n->counts.cut_drops);
@@ -175,12 +171,6 @@ static void move_down(struct lab_mesh *n, size_t to, double now_ns)
         else
             fifo_add(&end->out, one);
     }
-}
-
-void lab_mesh_move(struct lab_mesh *n, double now_ns)
-{
-    for (size_t to = 0; to < n->spec->n; to++)
-        move_down(n, to, now_ns);
 }
 
 double lab_mesh_next(const struct lab_mesh *n)

@@ -43,8 +43,6 @@ struct packet {
 };
 
 struct packet *packet_new(size_t most_B);
-/* Frees the memory that a packet of p->bytes does not need. Returns its new place. */
-struct packet *packet_shrink(struct packet *p);
 
 struct fifo {
     struct packet *first, *last;

@@ -364,25 +364,22 @@ static void take_flow(struct probe_pair *p, const struct lab_spec *s, const stru
     }
 }
 
-void probe_take(struct probe *p, const struct lab_spec *s, const struct probe_plan *plan,
-                const struct probe_seen *seen)
+struct probe_pair *probe_take(const struct lab_spec *s, const struct probe_plan *plan,
+                              const struct probe_seen *seen)
 {
+    struct probe_pair *pairs = xcalloc(s->n * s->n, sizeof *pairs);
+    for (size_t i = 0; i < s->n * s->n; i++)
+        pairs[i] = (struct probe_pair){.delay_s = INFINITY, .Bps = NAN};
     for (size_t f = 0; f < plan->n; f++)
         for (size_t i = 0; i < s->n * s->n; i++, seen++)
-            take_flow(&p->pairs[i], s, &plan->phases[f], i, seen);
+            take_flow(&pairs[i], s, &plan->phases[f], i, seen);
+    return pairs;
 }
 
-void probe_make(struct probe *p, size_t sites)
-{
-    *p = (struct probe){.n = sites, .pairs = xcalloc(sites * sites, sizeof *p->pairs)};
-    for (size_t i = 0; i < sites * sites; i++)
-        p->pairs[i] = (struct probe_pair){.delay_s = INFINITY, .Bps = NAN};
-}
-
-int probe_run(struct probe *p, const struct lab_spec *s, const pid_t *holders)
+int probe_run(struct probe_pair **pairs, const struct lab_spec *s, const pid_t *holders)
 {
     AUTO(probe_plan_free) struct probe_plan plan = {0};
-    probe_make(p, s->n);
+    *pairs = NULL;
     probe_plan_make(&plan, s, clock_now_ns() + LEAD_NS);
     size_t bytes = plan.n * s->n * s->n * sizeof(struct probe_seen);
     struct probe_seen *seen =
@@ -391,15 +388,9 @@ int probe_run(struct probe *p, const struct lab_spec *s, const pid_t *holders)
         return fail(GS_CANNOT, "lab: probe: %s", strerror(errno));
     int code = play(&plan, s, holders, seen);
     if (!code)
-        probe_take(p, s, &plan, seen);
+        *pairs = probe_take(s, &plan, seen);
     munmap(seen, bytes);
     return code;
-}
-
-void probe_free(struct probe *p)
-{
-    free(p->pairs);
-    *p = (struct probe){0};
 }
 
 /* ---- judging ---- */
@@ -445,13 +436,14 @@ static int judge_delay(const struct probe_pair *p, const struct lab_spec *s, siz
 }
 
 /* All together: of one pair too few are lost to tell. */
-static int judge_losses(const struct probe *p, const struct lab_spec *s, char *why, size_t size)
+static int judge_losses(const struct probe_pair *pairs, const struct lab_spec *s, char *why,
+                        size_t size)
 {
     double sent = 0, lost = 0, should = 0, variance = 0;
     for (size_t i = 0; i < s->n * s->n; i++) {
-        double n = (double)p->pairs[i].sent, share = s->ways[i].loss;
+        double n = (double)pairs[i].sent, share = s->ways[i].loss;
         sent += n;
-        lost += (double)p->pairs[i].lost;
+        lost += (double)pairs[i].lost;
         should += n * share;
         variance += n * share * (1 - share);
     }
@@ -461,46 +453,46 @@ static int judge_losses(const struct probe *p, const struct lab_spec *s, char *w
     return GS_CANNOT;
 }
 
-int probe_judge(const struct probe *p, const struct lab_spec *s, char *why, size_t size)
+int probe_judge(const struct probe_pair *pairs, const struct lab_spec *s, char *why, size_t size)
 {
     for (size_t i = 0; i < s->n * s->n; i++)
-        if (i / s->n != i % s->n && (judge_delay(&p->pairs[i], s, i, why, size) ||
-                                     judge_rate(&p->pairs[i], s, i, why, size)))
+        if (i / s->n != i % s->n &&
+            (judge_delay(&pairs[i], s, i, why, size) || judge_rate(&pairs[i], s, i, why, size)))
             return GS_CANNOT;
-    return judge_losses(p, s, why, size);
+    return judge_losses(pairs, s, why, size);
 }
 
-json_t *probe_json(const struct probe *p, const struct lab_spec *s)
+json_t *probe_json(const struct probe_pair *pairs, const struct lab_spec *s)
 {
-    json_t *pairs = json_array();
+    json_t *all = json_array();
     for (size_t i = 0; i < s->n * s->n; i++) {
-        const struct probe_pair *q = &p->pairs[i];
+        const struct probe_pair *q = &pairs[i];
         if (i / s->n == i % s->n)
             continue;
         /* JSON has no infinity and no NaN. */
         json_t *delay_s = isinf(q->delay_s) ? json_null() : json_real(q->delay_s);
         json_t *rate = isnan(q->Bps) ? json_null() : json_real(q->Bps);
-        json_array_append_new(
-            pairs, json_pack("{so so so so sf sI sI}", "from", json_text(s->sites[i / s->n].name),
-                             "to", json_text(s->sites[i % s->n].name), "delay_s", delay_s, "Bps",
-                             rate, "limit_Bps", limit_Bps(s, i), "sent", (json_int_t)q->sent,
-                             "lost", (json_int_t)q->lost));
+        json_array_append_new(all, json_pack("{so so so so sf sI sI}", "from",
+                                             json_text(s->sites[i / s->n].name), "to",
+                                             json_text(s->sites[i % s->n].name), "delay_s", delay_s,
+                                             "Bps", rate, "limit_Bps", limit_Bps(s, i), "sent",
+                                             (json_int_t)q->sent, "lost", (json_int_t)q->lost));
     }
-    return pairs;
+    return all;
 }
 
-char *probe_text(const struct probe *p, const struct lab_spec *s)
+char *probe_text(const struct probe_pair *pairs, const struct lab_spec *s)
 {
     double least_Bps = INFINITY, most_Bps = 0, least_s = INFINITY, most_s = 0;
     uint64_t sent = 0, lost = 0;
     char low[32], high[32];
     for (size_t i = 0; i < s->n * s->n; i++) {
-        const struct probe_pair *q = &p->pairs[i];
+        const struct probe_pair *q = &pairs[i];
         sent += q->sent;
         lost += q->lost;
         if (i / s->n == i % s->n)
             continue;
-        double rtt_s = q->delay_s + p->pairs[i % s->n * s->n + i / s->n].delay_s;
+        double rtt_s = q->delay_s + pairs[i % s->n * s->n + i / s->n].delay_s;
         least_Bps = fmin(least_Bps, q->Bps);
         most_Bps = fmax(most_Bps, q->Bps);
         least_s = fmin(least_s, rtt_s);

@@ -51,7 +51,7 @@ struct probe_seen {
 void probe_note_bulk(const struct probe_phase *f, struct probe_seen *s, size_t bytes,
                      uint64_t at_ns);
 
-/* One direction between two sites. */
+/* One direction between two sites; in arrays: [from * n + to]. */
 struct probe_pair {
     double delay_s; /* INFINITY: nothing came */
     double Bps;     /* NaN: not measured */
@@ -59,27 +59,19 @@ struct probe_pair {
     uint64_t sent, lost;
 };
 
-struct probe {
-    size_t n;
-    struct probe_pair *pairs; /* [from * n + to] */
-};
-
-/* Takes about two seconds for four sites. `holders`: one process in each site. GS_OK or GS_CANNOT,
- * reported; call probe_free in both cases. */
-int probe_run(struct probe *p, const struct lab_spec *s, const pid_t *holders);
-void probe_free(struct probe *p);
-
-/* The parts of probe_run: make an empty probe; add what the sites received. */
-void probe_make(struct probe *p, size_t sites);
-void probe_take(struct probe *p, const struct lab_spec *s, const struct probe_plan *plan,
-                const struct probe_seen *seen);
+/* Takes about two seconds for four sites. `holders`: one process in each site. GS_OK, and the caller
+ * frees *pairs; or GS_CANNOT, reported. */
+int probe_run(struct probe_pair **pairs, const struct lab_spec *s, const pid_t *holders);
+/* What the sites received, for probe_run. */
+struct probe_pair *probe_take(const struct lab_spec *s, const struct probe_plan *plan,
+                              const struct probe_seen *seen);
 
 /* GS_OK; or GS_CANNOT and the first deviation in `why`. Reports nothing. */
-int probe_judge(const struct probe *p, const struct lab_spec *s, char *why, size_t size);
+int probe_judge(const struct probe_pair *pairs, const struct lab_spec *s, char *why, size_t size);
 /* [{from, to, delay_s, Bps, limit_Bps, sent, lost}] */
-json_t *probe_json(const struct probe *p, const struct lab_spec *s);
+json_t *probe_json(const struct probe_pair *pairs, const struct lab_spec *s);
 /* One line of text; the caller frees it. */
-char *probe_text(const struct probe *p, const struct lab_spec *s);
+char *probe_text(const struct probe_pair *pairs, const struct lab_spec *s);
 
 /* GS_OK, also outside of a lab, for a config without rates of links, and for wan_links, which finds
  * out what the links are. GS_USAGE: the first difference is reported. Rates and RTTs may differ by

@@ -80,8 +80,10 @@ static void forward(struct relay *r, size_t from, enum net net)
     if (net == CTL)
         return;
     r->next = NULL;
-    if (one->bytes < (uint32_t)r->mesh.spec->mtu_B / 2)
-        one = packet_shrink(one);
+    if (one->bytes < (uint32_t)r->mesh.spec->mtu_B / 2) { /* a queue may hold many small ones */
+        struct packet *fits = realloc(one, sizeof *one + PACKET_HEAD_B + one->bytes);
+        one = fits ? fits : one;
+    }
     lab_mesh_put(&r->mesh, one, from, to, (double)clock_now_ns());
 }
 
@@ -344,12 +346,6 @@ int lateness_begin(struct lateness *k)
     return lateness_mark(k);
 }
 
-void lateness_end(struct lateness *k)
-{
-    free(k->control);
-    k->control = NULL;
-}
-
 int lateness_mark(struct lateness *k)
 {
     AUTO_FREE char *answer = NULL;
@@ -364,17 +360,13 @@ int lateness_mark(struct lateness *k)
     return GS_OK;
 }
 
-bool lateness_many(const struct lateness *k, const struct lateness *from)
+char *lateness_text(const struct lateness *k, const struct lateness *from, bool *many)
 {
-    double packets = k->delivered - from->delivered;
-    return packets >= FEW && k->late - from->late > LATE_SHARE * packets;
-}
-
-char *lateness_text(const struct lateness *k, const struct lateness *from)
-{
+    double packets = k->delivered - from->delivered, late = k->late - from->late;
+    *many = packets >= FEW && late > LATE_SHARE * packets;
     if (!k->control)
         return NULL;
     return xstrfmt("%.0f of %.0f packets more than %g ms late; %.0f dropped by queues, %.0f lost",
-                   k->late - from->late, k->delivered - from->delivered, RELAY_LATE_NS * 1e-6,
-                   k->drops - from->drops, k->losses - from->losses);
+                   late, packets, RELAY_LATE_NS * 1e-6, k->drops - from->drops,
+                   k->losses - from->losses);
 }

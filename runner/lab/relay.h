@@ -29,14 +29,10 @@ struct lateness {
     double delivered, late, drops, losses; /* packets */
 };
 
-/* GS_OK, or reported: the lab does not answer. Call lateness_end in both cases. */
+/* GS_OK, or reported: the lab does not answer. The caller frees k->control in both cases. */
 int lateness_begin(struct lateness *k);
-void lateness_end(struct lateness *k);
-
 /* Reads the counts. GS_OK, or reported: the lab does not answer. */
 int lateness_mark(struct lateness *k);
-/* True: more than 1% of the packets since `from` were late. */
-bool lateness_many(const struct lateness *k, const struct lateness *from);
 /* The counts since `from` as text, "0 of 1200 packets more than 1 ms late; ..."; NULL outside of a
- * lab. */
-char *lateness_text(const struct lateness *k, const struct lateness *from);
+ * lab. *many: more than 1% of the packets were late. */
+char *lateness_text(const struct lateness *k, const struct lateness *from, bool *many);

@@ -575,11 +575,12 @@ static void record_group(const struct grouping *g, const struct lateness *before
     struct session *r = g->session;
     if (!r->recording.code)
         r->recording.code = lateness_mark(&r->lateness);
-    AUTO_FREE char *late = lateness_text(&r->lateness, before);
+    bool many;
+    AUTO_FREE char *late = lateness_text(&r->lateness, before, &many);
     json_t *cells = json_array();
     if (late)
         record_attempt_line(&r->recording, record_note_line("", 0, "lab", late));
-    if (lateness_many(&r->lateness, before)) {
+    if (many) {
         host_api_at(&r->api, "", 0);
         r->api.wl.note(&r->api, WL_WARNING,
                        "the emulated network delivered more than 1% of the packets late, which the "

@@ -174,7 +174,7 @@ static enum course take_down(struct session *r, enum course course)
     if (course <= STOP)
         record_attempt_end(&r->recording, status_of[course]);
     record_attempt_close(&r->recording);
-    lateness_end(&r->lateness);
+    free(r->lateness.control);
     watchdog_stop(&r->watchdog);
     if (r->self && course != HUNG)
         r->wl->close(r->self);

@@ -276,7 +276,6 @@ static int judge(const char *text, double share, char *why, size_t size)
 {
     struct config *c;
     struct play p = {0};
-    struct probe probe;
     assert_int_equal(config_from_text(&c, "lab.ini", text, strlen(text), NULL), GS_OK);
     assert_int_equal(lab_spec_read(&p.spec, c), GS_OK);
     lab_mesh_make(&p.mesh, &p.spec);
@@ -291,10 +290,9 @@ static int judge(const char *text, double share, char *why, size_t size)
     assert_non_null(p.seen);
     for (size_t i = 0; i < p.plan.n; i++)
         play_phase(&p, i);
-    probe_make(&probe, p.spec.n);
-    probe_take(&probe, &p.spec, &p.plan, p.seen);
-    int code = probe_judge(&probe, &p.spec, why, size);
-    probe_free(&probe);
+    struct probe_pair *pairs = probe_take(&p.spec, &p.plan, p.seen);
+    int code = probe_judge(pairs, &p.spec, why, size);
+    free(pairs);
     free(p.seen);
     probe_plan_free(&p.plan);
     lab_mesh_free(&p.mesh);

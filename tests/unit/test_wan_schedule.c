@@ -171,7 +171,7 @@ static double bound(const struct trial *t)
     double n = t->members, rounded = s->linear * n + s->square * n * n;
     if (t->floats)
         return 500 * 0x1p-24 * n * n;
-    return t->wire == WIRE_FP32 ? 0 : 1000 * wire_error(t->wire) * rounded * 1.0001;
+    return t->wire == WIRE_FP32 ? 0 : 1000 * wire_of[t->wire].error * rounded * 1.0001;
 }
 
 static void check_sums(const struct trial *t, float *const *data)

@@ -50,11 +50,11 @@ TEST(test_error)
                 unsigned char *out = malloc(wire_bytes(w, n)); /* exact, for ASan */
                 for (size_t i = 0; i < n; i++)
                     x[i] = some_float(i + c, scales[s]), sum[i] = 1;
-                wire_encode(w, x, n, out);
-                wire_decode(w, out, n, y);
-                wire_add(w, out, n, sum);
+                wire_of[w].encode(x, n, out);
+                wire_of[w].decode(out, n, y);
+                wire_of[w].add(out, n, sum);
                 for (size_t i = 0; i < n; i++) {
-                    double allowed = wire_error(w) * (double)group_largest(x, n, i) + 0x1p-93;
+                    double allowed = wire_of[w].error * (double)group_largest(x, n, i) + 0x1p-93;
                     if (fabs((double)y[i] - (double)x[i]) > allowed)
                         fail_msg("wire %d, %zu of %zu: %g is %g", w, i, n, (double)x[i],
                                  (double)y[i]);
@@ -71,17 +71,17 @@ TEST(test_exact)
     /* int8: the largest is 127 scales, and the others are whole ones. */
     float x[] = {127, -127, 64, -1, 0, 3}, y[6];
     unsigned char out[64];
-    wire_encode(WIRE_INT8, x, 6, out);
-    wire_decode(WIRE_INT8, out, 6, y);
+    wire_of[WIRE_INT8].encode(x, 6, out);
+    wire_of[WIRE_INT8].decode(out, 6, y);
     assert_memory_equal(x, y, sizeof x);
     float small[] = {7, -7, 3, -1, 0}, back[5];
-    wire_encode(WIRE_INT4, small, 5, out);
-    wire_decode(WIRE_INT4, out, 5, back);
+    wire_of[WIRE_INT4].encode(small, 5, out);
+    wire_of[WIRE_INT4].decode(out, 5, back);
     assert_memory_equal(small, back, sizeof small);
     /* bf16 rounds to even: 1 + 2^-8 is half-way. */
     float half[] = {1 + 0x1p-8f, 1 + 0x3p-8f, 3.38953139e38f}, rounded[3];
-    wire_encode(WIRE_BF16, half, 3, out);
-    wire_decode(WIRE_BF16, out, 3, rounded);
+    wire_of[WIRE_BF16].encode(half, 3, out);
+    wire_of[WIRE_BF16].decode(out, 3, rounded);
     assert_true(rounded[0] == 1 && rounded[1] == 1 + 0x1p-6f && isfinite(rounded[2]));
 }
 
@@ -92,14 +92,14 @@ TEST(test_not_finite)
     static unsigned char out[1200];
     for (enum wire w = WIRE_FP32; w <= WIRE_INT4; w++) {
         memset(x, 0, sizeof x);
-        wire_encode(w, x, 300, out);
-        wire_decode(w, out, 300, y);
+        wire_of[w].encode(x, 300, out);
+        wire_of[w].decode(out, 300, y);
         assert_memory_equal(x, y, sizeof x);
         x[5] = NAN;
         x[200] = -INFINITY;
         x[201] = 1;
-        wire_encode(w, x, 300, out);
-        wire_decode(w, out, 300, y);
+        wire_of[w].encode(x, 300, out);
+        wire_of[w].decode(out, 300, y);
         assert_true(isnan(y[5]) && !isfinite(y[200]) && y[299] == 0);
     }
 }
