@@ -52,18 +52,6 @@ static int exchange(const struct mpi_call *c, int to, const void *out, size_t n_
                         c->comm, MPI_STATUS_IGNORE);
 }
 
-static int receive_and_combine(const struct mpi_call *c, int peer)
-{
-    PASS(receive(c, peer, c->scratch, (size_t)c->count));
-    return combine(c, c->scratch, c->recv, (size_t)c->count);
-}
-
-static void copy_input(const struct mpi_call *c)
-{
-    if (c->send != c->recv)
-        memcpy(c->recv, c->send, (size_t)c->count * c->element_B);
-}
-
 /* ---- the library's own ---- */
 
 static int run_auto(const struct mpi_call *c)
@@ -112,10 +100,13 @@ static int run_tree(const struct mpi_call *c)
 {
     size_t n = (size_t)c->count;
     int bit = 1;
-    copy_input(c);
+    if (c->send != c->recv)
+        memcpy(c->recv, c->send, n * c->element_B);
     for (; bit < c->ranks && !(c->rank & bit); bit <<= 1)
-        if (c->rank + bit < c->ranks)
-            PASS(receive_and_combine(c, c->rank + bit));
+        if (c->rank + bit < c->ranks) {
+            PASS(receive(c, c->rank + bit, c->scratch, n));
+            PASS(combine(c, c->scratch, c->recv, n));
+        }
     if (c->rank != 0) {
         PASS(send_to(c, c->rank - bit, c->recv, n));
         PASS(receive(c, c->rank - bit, c->recv, n));
@@ -126,112 +117,10 @@ static int run_tree(const struct mpi_call *c)
     return MPI_SUCCESS;
 }
 
-/* ---- among a power of two of the ranks: the others lend their input to a neighbour ---- */
-
-struct core {
-    int ranks; /* largest power of two that is not above the number of ranks */
-    int extra; /* the even ones of the first 2 * extra ranks stand aside */
-    int me;    /* this rank's number in the core; -1: stands aside */
-};
-
-static struct core core_of(const struct mpi_call *c)
-{
-    struct core k = {.ranks = 1};
-    while (k.ranks * 2 <= c->ranks)
-        k.ranks *= 2;
-    k.extra = c->ranks - k.ranks;
-    k.me = c->rank >= 2 * k.extra ? c->rank - k.extra : c->rank % 2 ? c->rank / 2 : -1;
-    return k;
-}
-
-static int core_rank(const struct core *k, int me)
-{
-    return me < k->extra ? 2 * me + 1 : me + k->extra;
-}
-
-static int in_core(const struct mpi_call *c,
-                   int (*run)(const struct mpi_call *c, const struct core *k))
-{
-    struct core k = core_of(c);
-    size_t n = (size_t)c->count;
-    bool lent_to = c->rank < 2 * k.extra;
-    if (k.me < 0) {
-        PASS(send_to(c, c->rank + 1, c->send, n));
-        return receive(c, c->rank + 1, c->recv, n);
-    }
-    copy_input(c);
-    if (lent_to)
-        PASS(receive_and_combine(c, c->rank - 1));
-    PASS(run(c, &k));
-    return lent_to ? send_to(c, c->rank - 1, c->recv, n) : MPI_SUCCESS;
-}
-
-/* ---- recursive doubling: whole vectors exchanged at distance 1, 2, 4, ... ---- */
-
-static int doubling(const struct mpi_call *c, const struct core *k)
-{
-    size_t n = (size_t)c->count;
-    for (int bit = 1; bit < k->ranks; bit <<= 1) {
-        int peer = core_rank(k, k->me ^ bit);
-        PASS(exchange(c, peer, c->recv, n, peer, c->scratch, n));
-        PASS(combine(c, c->scratch, c->recv, n));
-    }
-    return MPI_SUCCESS;
-}
-
-static int run_recursive_doubling(const struct mpi_call *c)
-{
-    return in_core(c, doubling);
-}
-
-/* ---- Rabenseifner: reduce-scatter by halving, all-gather by doubling ---- */
-
-/* The part that blocks [first, first + n) of the core's equal blocks make up. */
-static struct part blocks(const struct mpi_call *c, const struct core *k, int first, int n)
-{
-    size_t count = (size_t)c->count, of = (size_t)k->ranks;
-    size_t start = count * (size_t)first / of;
-    return (struct part){start, count * (size_t)(first + n) / of - start};
-}
-
-/* With `bit` blocks in each half of this rank's window: the half it keeps, and its peer's. */
-static void halves(const struct mpi_call *c, const struct core *k, int bit, struct part *mine,
-                   struct part *theirs)
-{
-    int window = k->me & ~(2 * bit - 1);
-    bool upper = k->me & bit;
-    *mine = blocks(c, k, upper ? window + bit : window, bit);
-    *theirs = blocks(c, k, upper ? window : window + bit, bit);
-}
-
-static int halving_doubling(const struct mpi_call *c, const struct core *k)
-{
-    struct part mine, theirs;
-    for (int bit = k->ranks / 2; bit > 0; bit >>= 1) {
-        int peer = core_rank(k, k->me ^ bit);
-        halves(c, k, bit, &mine, &theirs);
-        PASS(exchange(c, peer, at(c, theirs.first), theirs.n, peer, c->scratch, mine.n));
-        PASS(combine(c, c->scratch, at(c, mine.first), mine.n));
-    }
-    for (int bit = 1; bit < k->ranks; bit <<= 1) {
-        int peer = core_rank(k, k->me ^ bit);
-        halves(c, k, bit, &mine, &theirs);
-        PASS(exchange(c, peer, at(c, mine.first), mine.n, peer, at(c, theirs.first), theirs.n));
-    }
-    return MPI_SUCCESS;
-}
-
-static int run_rabenseifner(const struct mpi_call *c)
-{
-    return in_core(c, halving_doubling);
-}
-
 const struct mpi_operation mpi_allreduces[ALLREDUCE_KINDS] = {
     [ALLREDUCE_AUTO] = {"auto", run_auto},
     [ALLREDUCE_RING] = {"ring", run_ring},
     [ALLREDUCE_TREE] = {"tree", run_tree},
-    [ALLREDUCE_RECURSIVE_DOUBLING] = {"recursive_doubling", run_recursive_doubling},
-    [ALLREDUCE_RABENSEIFNER] = {"rabenseifner", run_rabenseifner},
 };
 
 size_t mpi_scratch_B(enum allreduce_kind kind, size_t count, size_t element_B, int ranks,

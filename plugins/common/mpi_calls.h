@@ -54,10 +54,8 @@ static inline bool mpi_all(MPI_Comm comm, bool good)
  *
  * Costs with n ranks, m bytes, latency a and time b per byte, without the reductions (Thakur,
  * Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH", 2005):
- *   ring                2(n-1) a + 2 m b (n-1)/n
- *   tree                2 ceil(log2 n) (a + m b)
- *   recursive_doubling  log2 n (a + m b)              + 2(a + m b) when n is no power of two
- *   rabenseifner        2 log2 n a + 2 m b (n-1)/n    + 2(a + m b) when n is no power of two
+ *   ring  2(n-1) a + 2 m b (n-1)/n
+ *   tree  2 ceil(log2 n) (a + m b)
  */
 
 struct mpi_call {
@@ -82,8 +80,6 @@ enum allreduce_kind {
     ALLREDUCE_AUTO, /* MPI_Allreduce: the library's choice */
     ALLREDUCE_RING,
     ALLREDUCE_TREE,
-    ALLREDUCE_RECURSIVE_DOUBLING,
-    ALLREDUCE_RABENSEIFNER,
     ALLREDUCE_KINDS
 };
 extern const struct mpi_operation mpi_allreduces[ALLREDUCE_KINDS];

@@ -65,8 +65,6 @@ static const enum allreduce_kind kind_of[] = {
     [PROXY_ALGORITHM_AUTO] = ALLREDUCE_AUTO,
     [PROXY_RING] = ALLREDUCE_RING,
     [PROXY_TREE] = ALLREDUCE_TREE,
-    [PROXY_RECURSIVE_DOUBLING] = ALLREDUCE_RECURSIVE_DOUBLING,
-    [PROXY_RABENSEIFNER] = ALLREDUCE_RABENSEIFNER,
 };
 
 /* ==== the communication thread ==== */

@@ -44,8 +44,7 @@ static const char *const backends[] = {"auto", "host", "cuda", NULL};
 static const char *const precisions[] = {"auto", "fp32", "tf32", "bf16", NULL};
 static const char *const modes[] = {"compute", "comm", "sequential", "overlapped", NULL};
 static const char *const issues[] = {"after", "beside", NULL};
-static const char *const algorithms[] = {"auto",         "ring", "tree", "recursive_doubling",
-                                         "rabenseifner", "nvls", NULL};
+static const char *const algorithms[] = {"auto", "ring", "tree", "nvls", NULL};
 static const char *const protocols[] = {"auto", "LL", "LL128", "Simple", NULL};
 
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct proxy_cell, member, ctype)
@@ -91,8 +90,7 @@ static const struct trait {
     double flop_per_s, bytes_per_s;
 } traits[PROXY_BACKENDS] = {
     [PROXY_HOST] = {.precisions = BIT(PROXY_PRECISION_AUTO) | BIT(PROXY_FP32),
-                    .algorithms = BIT(PROXY_ALGORITHM_AUTO) | BIT(PROXY_RING) | BIT(PROXY_TREE) |
-                                  BIT(PROXY_RECURSIVE_DOUBLING) | BIT(PROXY_RABENSEIFNER),
+                    .algorithms = BIT(PROXY_ALGORITHM_AUTO) | BIT(PROXY_RING) | BIT(PROXY_TREE),
                     .protocols = BIT(PROXY_PROTOCOL_AUTO),
                     .precision = PROXY_FP32,
                     .flop_per_s = 5e10,

@@ -46,12 +46,8 @@ struct cell {
 static const char *const dtypes[] = {"float32", "float64", NULL};
 static const enum payload_type types[] = {PAYLOAD_FP32, PAYLOAD_FP64};
 static const char *const metric_names[] = {[T_SS] = "T_ss", [L_ISO] = "L_iso", NULL};
-static const char *const algorithms[] = {[ALLREDUCE_AUTO] = "auto",
-                                         [ALLREDUCE_RING] = "ring",
-                                         [ALLREDUCE_TREE] = "tree",
-                                         [ALLREDUCE_RECURSIVE_DOUBLING] = "recursive_doubling",
-                                         [ALLREDUCE_RABENSEIFNER] = "rabenseifner",
-                                         NULL};
+static const char *const algorithms[] = {
+    [ALLREDUCE_AUTO] = "auto", [ALLREDUCE_RING] = "ring", [ALLREDUCE_TREE] = "tree", NULL};
 
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)
 /* clang-format off */

@@ -265,9 +265,10 @@ static enum wl_status verify_cuda(void *step)
 
 /* ==== preparing a step ==== */
 
-static const int algorithm_of[] = {
-    [PROXY_ALGORITHM_AUTO] = NCCL_AUTO, [PROXY_RING] = NCCL_RING,  [PROXY_TREE] = NCCL_TREE,
-    [PROXY_RECURSIVE_DOUBLING] = -1,    [PROXY_RABENSEIFNER] = -1, [PROXY_NVLS] = NCCL_NVLS};
+static const int algorithm_of[] = {[PROXY_ALGORITHM_AUTO] = NCCL_AUTO,
+                                   [PROXY_RING] = NCCL_RING,
+                                   [PROXY_TREE] = NCCL_TREE,
+                                   [PROXY_NVLS] = NCCL_NVLS};
 static const int protocol_of[] = {[PROXY_PROTOCOL_AUTO] = NCCL_ANY,
                                   [PROXY_LL] = NCCL_LL,
                                   [PROXY_LL128] = NCCL_LL128,
