@@ -29,14 +29,6 @@ else
     skip 'groff accepts the manual page' 'no groff here'
 fi
 
-# ---- help of a parameter of a plugin ----
-
-for param in fault spin noise; do
-    prints 'a key of \[null\]' "$gradsync" help "$param"
-done
-ok 'help finds a name that settings and plugins have' "$gradsync" help time
-like "$(paste -sd' ' <<<"$out")" 'a key of \[slurm\].*a key of \[null\]' \
-    'help shows the key of the section and the parameter of the plugin'
 for term in price waiting arms; do
     ok "help knows the term $term" "$gradsync" help $term
     like "$out" 'docs/tune\.md' "help of $term names the page"

@@ -29,7 +29,7 @@ is "$(tail -n 1 "$dir/launch-01.01.jsonl" | grep -o '"status":"[a-z]*"')" '"stat
     'the recording ends as complete'
 
 before=$(cat "$dir"/* | cksum)
-says "$dir is complete: nothing to do" "$gradsync" run "$dir"
+says "$dir is complete: nothing to do" "$gradsync" resume "$dir"
 ok 'a complete run folder may be given to resume' "$gradsync" resume "$dir"
 is "$(cat "$dir"/* | cksum)" "$before" 'run and resume leave a complete folder as it was'
 

@@ -37,7 +37,7 @@ rm -f "$run_dir"/MANIFEST.json "$run_dir"/launch-*
 cp -r raw5 copied && run_dir=${run_dir/raw5/copied} && rm -f got
 fails 2 "config.ini: you did not begin .* then: $gradsync resume --commands $run_dir\$" "$gradsync" \
     resume "$run_dir"
-exits 2 'so is a launch of it' "$gradsync" run --launch 1 "$run_dir"
+exits 2 'so is a launch of it' "$gradsync" resume --launch 1 "$run_dir"
 ok 'the command did not run' test ! -e got
 WANDB_API_KEY=hunter3 exits 0 'resume --commands runs the command' "$gradsync" resume --commands \
     "$run_dir"

@@ -354,7 +354,7 @@ int slurm_script(struct text *t, const struct plan *p, const char *dir)
                   (long long)p->set.slurm.launches - 1, (long long)p->set.measure.launches,
                   (long long)p->set.measure.launches);
     /* exec, because the signal goes to the process of the script only. */
-    text_add(t, "exec \"$gradsync\" run --commands --launch \"$first-$last\" \"$run\"\n");
+    text_add(t, "exec \"$gradsync\" resume --commands --launch \"$first-$last\" \"$run\"\n");
     return code;
 }
 

@@ -468,7 +468,8 @@ static int read_bytes(const char *path, struct text *out)
         return fail_at(GS_USAGE, path, 0, "more than %d KiB: this is not a config",
                        CONFIG_BYTES_MAX / 1024);
     if (errno == EISDIR)
-        return fail_at(GS_USAGE, path, 0, "is a folder, not a config file");
+        return fail_at(GS_USAGE, path, 0,
+                       "is a folder, not a config; to complete a run: gradsync resume RUN");
     if (errno == EMEDIUMTYPE)
         return fail_at(GS_USAGE, path, 0, "cannot be read: %s", files_why(errno));
     return locate_failed(GS_USAGE, path, LOCATE_CONFIG);

@@ -70,27 +70,6 @@ void locate_configs(struct words *names)
     configs_of(names, installed);
 }
 
-bool locate_is_config_folder(const char *path)
-{
-    AUTO_FREE char *plan = xstrfmt("%s/plan.json", path);
-    return files_is_folder(path) && access(plan, F_OK);
-}
-
-int locate_configs_at(struct words *list, const char *path)
-{
-    AUTO_WORDS struct words names = {0};
-    if (!files_is_folder(path)) {
-        words_add(list, path);
-        return GS_OK;
-    }
-    if (!files_list(path, "*" CONFIG_SUFFIX, &names))
-        return fail_at(GS_USAGE, path, 0, "cannot be read: %s", strerror(errno));
-    for (size_t i = 0; i < names.n; i++)
-        words_addf(list, "%s/%s", path, names.v[i]);
-    return names.n ? GS_OK
-                   : fail_at(GS_USAGE, path, 0, "is no run folder, and holds no config (NAME.ini)");
-}
-
 /* ---- runs ---- */
 
 char *locate_run(const char *name)

@@ -17,12 +17,6 @@ char *locate_config(const char *name);
  * `name`. */
 char *locate_run(const char *name);
 
-/* A folder, but no run folder: one of configs. */
-bool locate_is_config_folder(const char *path);
-/* Adds the file, or the *.ini files of the folder, sorted by name. GS_OK, or GS_USAGE, reported, for a
- * folder without configs. The caller frees the list with words_free. */
-int locate_configs_at(struct words *list, const char *path);
-
 #define LOCATE_DATA "data/raw"
 /* The folder of the recordings of a platform, data/raw/NAME; the caller frees it. NULL: there is
  * none, or `name` is the path of something else. */

@@ -426,8 +426,6 @@ static int run_sections(struct sections *plans, const struct run_options *option
         code = err_worse(code, run_section(plans->plans[ran], &i, options, &stop));
     for (size_t k = ran; k < n; k++)
         say("not started: %s", plans->plans[k]->section);
-    if (options->interrupted && i.count)
-        *options->interrupted = true;
     interrupts_release(&i);
     return code;
 }

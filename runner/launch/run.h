@@ -17,14 +17,13 @@
 #define RUN_DATA "data/raw" /* default of -o */
 
 struct run_options {
-    const char *const *overrides; /* NULL, or NULL-terminated "section:key=value" */
-    const char *data;             /* folder for platform/workload/run, e.g. "data/raw" */
-    const char *workload;         /* only this section, or all sections of this plugin; NULL: all */
+    const char **overrides; /* NULL, or NULL-terminated "section:key=value" */
+    const char *data;       /* folder for platform/workload/run, e.g. "data/raw" */
+    const char *workload;   /* only this section, or all sections of this plugin; NULL: all */
     bool quiet;
-    char **dir;        /* may be NULL; set to the last run folder, for the caller to free */
-    bool *interrupted; /* may be NULL; set if a signal ended run_config */
-    int first, last;   /* launches to measure; 0: all, and the run becomes final */
-    bool commands;     /* of a run folder that this user did not begin: run its config's commands */
+    char **dir;      /* may be NULL; set to the last run folder, for the caller to free */
+    int first, last; /* launches to measure; 0: all, and the run becomes final */
+    bool commands;   /* of a run folder that this user did not begin: run its config's commands */
 };
 
 /* Runs every workload section of a config in its own run folder; the next section runs even if one

@@ -26,12 +26,9 @@ struct submit_request {
 
 static int plan_configs(struct sections *all, const struct submit_request *q, char **args, int n)
 {
-    AUTO_WORDS struct words configs = {0};
-    for (int i = 0; i < n; i++)
-        CHECK(locate_configs_at(&configs, args[i]));
-    for (size_t i = 0; i < configs.n; i++) {
+    for (int i = 0; i < n; i++) {
         struct sections one;
-        int code = plan_sections(&one, configs.v[i], q->set, q->workload);
+        int code = plan_sections(&one, args[i], q->set, q->workload);
         for (size_t k = 0; k < one.n; k++)
             APPEND(all->plans, all->n) = one.plans[k];
         all->left_out = err_worse(all->left_out, one.left_out);

@@ -12,7 +12,7 @@
 #define EACH_VERB(X) \
     X("tune", cmd_tune, "-- COMMAND", "show what communication costs, and what gets it back") \
     X("plan", cmd_plan, "CONFIG", "list cells, memory and time; measure nothing") \
-    X("run", cmd_run, "CONFIG... | RUN", "measure configs, or the rest of a run; see also") \
+    X("run", cmd_run, "CONFIG", "measure a config; see also") \
     X("resume", cmd_resume, "RUN", NULL) \
     X("submit", cmd_submit, "CONFIG...", "measure in Slurm jobs; see also") \
     X("status", cmd_status, "[CAMPAIGN]", NULL) \
@@ -26,7 +26,7 @@
     X("links", cmd_links, "CONFIG", NULL) \
     X("watch", cmd_watch, "FILE|-", "follow a training log; report low rates and faults") \
     X("lab", cmd_lab, "CONFIG -- COMMAND", "emulate several sites on this machine") \
-    X("help", cmd_help, "[WORD]", "describe a verb, plugin, config section or key")
+    X("help", cmd_help, "[WORD]", "describe a verb, plugin or config section")
 /* clang-format on */
 
 #define VERB(name, run, arguments, help) int run(int argc, char **argv);

@@ -198,58 +198,37 @@ int cmd_plan(int argc, char **argv)
 
 /* ---- run ---- */
 
-struct run_request {
+static int run(void *request, char **words, int n)
+{
+    (void)n;
+    CHECK(launcher_refuse_ranks("run"));
+    return run_config(words[0], request);
+}
+
+int cmd_run(int argc, char **argv)
+{
+    struct run_options o = {.data = RUN_DATA};
+    const struct cli_option table[] = {
+        CLI_SET_ROW(&o.overrides),
+        {"output", 'o', CLI_TEXT, &o.data, "RAW", "folder for the recordings (default data/raw)"},
+        {"workload", 'w', CLI_TEXT, &o.workload, "SECTION",
+         "run only this workload section (default: all)"},
+        {"quiet", 'q', CLI_QUIET, &o.quiet, NULL, "print errors only, no progress"},
+        {0}};
+    const struct cli cli = {.arguments = "CONFIG",
+                            .summary = "Measures what a config defines.",
+                            .example = "gradsync run local --set measure:launches=3",
+                            .options = table,
+                            .args = {1, 1}};
+    return cli_request(&cli, argc, argv, run, &o);
+}
+
+/* ---- resume ---- */
+
+struct resume_request {
     const char *launches; /* "3", "2-4"; NULL: all */
-    struct words configs;
-    const char **overrides;
     struct run_options options;
 };
-
-static int run_path(const char *name, const struct run_options *options)
-{
-    AUTO_FREE char *what = locate_run(name);
-    bool folder = files_is_folder(what);
-    if (folder && (options->overrides || options->workload))
-        return fail(GS_USAGE, "run: --set and --workload need a config; the plan of a run folder "
-                              "is fixed");
-    if (options->first && !folder)
-        return fail(GS_USAGE, "run: --launch needs a run folder; '%s' is not one", what);
-    CHECK(launcher_refuse_ranks("run"));
-    return folder ? run_folder(what, options) : run_config(what, options);
-}
-
-/* Checks all configs first: a mistake in the last one must not show after hours of measuring. */
-static int check_configs(const struct run_request *a, const struct run_options *options)
-{
-    int code = GS_OK;
-    for (size_t i = 0; i < a->configs.n; i++) {
-        struct sections s;
-        if (files_is_folder(a->configs.v[i]))
-            continue;
-        int one = plan_sections(&s, a->configs.v[i], options->overrides, options->workload);
-        for (size_t k = 0; !one && k < s.n; k++)
-            one = probe_same_links(s.plans[k]);
-        code = one == GS_USAGE ? one : code;
-        plan_sections_free(&s);
-    }
-    if (code)
-        say("nothing was measured: correct the config, or leave it out");
-    return code;
-}
-
-/* Runs them one after another; a failure does not stop the next. */
-static int run_configs(struct run_request *a, char **args, int n, const struct run_options *options)
-{
-    bool interrupted = false;
-    struct run_options each = *options;
-    each.interrupted = &interrupted;
-    for (int i = 0; i < n; i++)
-        CHECK(locate_configs_at(&a->configs, args[i]));
-    int code = check_configs(a, options);
-    for (size_t i = 0; code != GS_USAGE && !interrupted && i < a->configs.n; i++)
-        code = err_worse(code, run_path(a->configs.v[i], &each));
-    return code;
-}
 
 static int parse_launches(const char *text, struct run_options *options)
 {
@@ -260,69 +239,36 @@ static int parse_launches(const char *text, struct run_options *options)
     if (good && *end == '-')
         good = text_integer(end + 1, first, INT_MAX, &last, &end);
     if (!good || *end)
-        return fail(GS_USAGE, "run: --launch '%s' must be a number or a range, e.g. 3 or 2-4",
+        return fail(GS_USAGE, "resume: --launch '%s' must be a number or a range, e.g. 3 or 2-4",
                     text);
     options->first = (int)first;
     options->last = (int)last;
     return GS_OK;
 }
 
-static int run(void *request, char **words, int n)
-{
-    struct run_request *a = request;
-    struct run_options *options = &a->options;
-    options->overrides = a->overrides;
-    CHECK(a->launches ? parse_launches(a->launches, options) : GS_OK);
-    int code = n > 1 || locate_is_config_folder(words[0]) ? run_configs(a, words, n, options)
-                                                          : run_path(words[0], options);
-    words_free(&a->configs);
-    return code;
-}
-
-int cmd_run(int argc, char **argv)
-{
-    struct run_request a = {.options = {.data = RUN_DATA}};
-    const struct cli_option table[] = {
-        CLI_SET_ROW(&a.overrides),
-        {"output", 'o', CLI_TEXT, &a.options.data, "RAW",
-         "folder for the recordings (default data/raw)"},
-        {"workload", 'w', CLI_TEXT, &a.options.workload, "SECTION",
-         "run only this workload section (default: all)"},
-        {"launch", 'l', CLI_TEXT, &a.launches, "N[-M]",
-         "run only launch N, or launches N to M, of a run folder"},
-        {"commands", 0, CLI_FLAG, &a.options.commands, NULL,
-         "run the commands of a run folder that you did not begin; job scripts use this"},
-        {"quiet", 'q', CLI_QUIET, &a.options.quiet, NULL, "print errors only, no progress"},
-        {0}};
-    const struct cli cli = {.arguments = "CONFIG… | RUN",
-                            .summary = "Measures what configs (or a folder of configs) define, or "
-                                       "the missing cells of a run folder.",
-                            .example = "gradsync run local --set measure:launches=3",
-                            .options = table,
-                            .args = {1, -1}};
-    return cli_request(&cli, argc, argv, run, &a);
-}
-
-/* ---- resume ---- */
-
-static int resume(void *options, char **words, int n)
+static int resume(void *request, char **words, int n)
 {
     (void)n;
+    struct resume_request *q = request;
     AUTO_FREE char *what = locate_run(words[0]);
     if (tune_is_run(what))
-        return tune_resume(what, ((struct run_options *)options)->commands);
-    if (campaign_is(what))
+        return tune_resume(what, q->options.commands);
+    if (campaign_is(what) && !q->launches)
         return fail_at(GS_USAGE, what, 0, "Slurm jobs measure it: gradsync submit %s",
                        SHELL_WORD(what));
-    return run_folder(what, options);
+    CHECK(launcher_refuse_ranks("resume"));
+    CHECK(q->launches ? parse_launches(q->launches, &q->options) : GS_OK);
+    return run_folder(what, &q->options);
 }
 
 int cmd_resume(int argc, char **argv)
 {
-    struct run_options options = {0};
+    struct resume_request q = {0};
     const struct cli_option table[] = {
-        {"quiet", 'q', CLI_QUIET, &options.quiet, NULL, "print errors only, no progress"},
-        {"commands", 0, CLI_FLAG, &options.commands, NULL,
+        {"quiet", 'q', CLI_QUIET, &q.options.quiet, NULL, "print errors only, no progress"},
+        {"launch", 'l', CLI_TEXT, &q.launches, "N[-M]",
+         "measure only launch N, or launches N to M; job scripts use this"},
+        {"commands", 0, CLI_FLAG, &q.options.commands, NULL,
          "run the commands of a run that you did not begin in this folder: prefix, args, the "
          "command of tune; read them first"},
         {0}};
@@ -331,7 +277,7 @@ int cmd_resume(int argc, char **argv)
                             .example = "gradsync resume 20250101T000000Z-ab12",
                             .options = table,
                             .args = {1, 1}};
-    return cli_request(&cli, argc, argv, resume, &options);
+    return cli_request(&cli, argc, argv, resume, &q);
 }
 
 /* ---- tune ---- */

@@ -197,7 +197,7 @@ static int measure(const struct links_request *q, const char *path, char **dir, 
     CHECK(make_text(&j));
     add_overrides(&j, q->set);
     return run_config_text(path, &j.text,
-                           &(struct run_options){.overrides = (const char *const *)j.overrides.v,
+                           &(struct run_options){.overrides = (const char **)j.overrides.v,
                                                  .data = q->data,
                                                  .workload = SECTION,
                                                  .quiet = q->quiet,

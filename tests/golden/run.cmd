@@ -36,8 +36,8 @@ $ gradsync resume empty
 gradsync run -q quick.ini -o data && mv data/quick/null/* data/quick/null/r
 sed -i 's/"run_id":"[^"]*"/"run_id":"r"/' data/quick/null/r/*.jsonl
 for launch in 4294967297 1-4294967297 0 2-1 1x; do echo $launch; done >launches
-$ for launch in $(<launches); do gradsync run data/quick/null/r --launch $launch; done
-$ gradsync run data/quick/null/r --set null:size=16
+$ for launch in $(<launches); do gradsync resume data/quick/null/r --launch $launch; done
+$ gradsync run data/quick/null/r
 # A platform, a file or nothing in the place of a run.
 mkdir -p data/raw/quad/null/20260101T000000Z-abcd
 $ gradsync resume quad

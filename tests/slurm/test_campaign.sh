@@ -74,9 +74,9 @@ small configs/one.ini
 sed -i 's/name = p/name = one/; s/^launches = 3/launches = 4/' configs/one.ini
 small configs/two.ini
 sed -i 's/name = p/name = two/; s/^exclusive = no/exclusive = no\nlaunches = 2\ngpus_per_node = 1/' configs/two.ini
-submitted configs
+submitted configs/*.ini
 is "$(cat "$camp"/*/null/*/jobs.jsonl | jq -c .launches | xargs)" '4 1-4 3 1,3' \
-    'a folder of configs is one campaign; a job of two launches has the index of the first'
+    'several configs are one campaign; a job of two launches has the index of the first'
 settled
 status_is 0
 is "$(printf '%s\n' raw/*/null/*/launch-*.jsonl | sed 's/\.[0-9]*\.jsonl$//' | sort -u | wc -l)" 7 \
