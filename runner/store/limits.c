@@ -28,7 +28,7 @@ struct platform {
     double ranks;
     const struct config *config;
     struct csv *claims; /* of temp.given; NULL: they are checked only */
-    struct csv *rows;   /* of limits */
+    struct csv *rows;   /* of temp.modelled */
 };
 
 /* A claim, and what the config says of its platform. */
@@ -242,21 +242,16 @@ static int put_model(const struct platform *p)
 
 /* ---- all ---- */
 
-static int put_config(struct store *s, struct csv *rows, const char *path)
+static int put_config(struct csv *claims, struct csv *rows, const char *path)
 {
     AUTO(config_free_of) struct config *c = NULL;
     struct settings set;
-    struct csv claims;
     CHECK(config_load(&c, path, NULL));
     CHECK(settings_read(c, &set));
-    CHECK(store_make(s, "given", given_columns));
-    struct store_rows *given = store_rows_begin(s, "given", given_columns, false, &claims);
     struct platform p = {
-        .ranks = (double)set.launch.ranks, .config = c, .claims = &claims, .rows = rows};
+        .ranks = (double)set.launch.ranks, .config = c, .claims = claims, .rows = rows};
     memcpy(p.name, set.platform.name, sizeof p.name);
     int code = put_reference(&p);
-    CHECK(store_rows_end(given));
-    CHECK(store_execute(s, published));
     return code ? code : put_model(&p);
 }
 
@@ -279,19 +274,25 @@ static const char measured[] =
 int limits_make(struct store *s)
 {
     AUTO_WORDS struct words configs = {0};
-    struct csv csv;
+    struct csv csv, claims;
     int fault = GS_OK;
     AUTO_FREE char *folder = locate_installed_configs();
     locate_configs(&configs);
     CHECK(print_functions(s));
-    struct store_rows *rows = store_rows_begin(s, "limits", limits_columns, false, &csv);
+    CHECK(store_make(s, "given", given_columns));
+    struct store_rows *given = store_rows_begin(s, "given", given_columns, false, &claims);
+    CHECK(store_make(s, "modelled", limits_columns));
+    struct store_rows *rows = store_rows_begin(s, "modelled", limits_columns, false, &csv);
     for (size_t i = 0; i < configs.n; i++) {
         AUTO_FREE char *here = xstrfmt("configs/%s.ini", configs.v[i]),
                        *installed = xstrfmt("%s/%s.ini", folder, configs.v[i]);
-        int one = put_config(s, &csv, access(here, F_OK) ? installed : here);
+        int one = put_config(&claims, &csv, access(here, F_OK) ? installed : here);
         fault = fault ? fault : one;
     }
+    CHECK(store_rows_end(given));
     CHECK(store_rows_end(rows));
+    CHECK(store_execute(s, published));
+    CHECK(store_execute(s, "INSERT INTO limits SELECT * FROM temp.modelled"));
     CHECK(store_execute(s, measured));
     return fault;
 }

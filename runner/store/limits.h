@@ -24,7 +24,7 @@
 #include "config/config.h"
 #include "store/store.h"
 
-/* Fills the table `limits`, which is empty: the claims of all configs, in their order, then the measured
+/* Fills the table `limits`, which is empty: the claims of all configs, those of models last, then the measured
  * bandwidths of `summary`. A fault in a config is reported, and its claims are left out; then GS_USAGE.
  * GS_OK, or reported. */
 int limits_make(struct store *s);
