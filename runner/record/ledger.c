@@ -46,42 +46,30 @@ static int index_cells(struct ledger_plan *p, const char *path)
     return GS_OK;
 }
 
-/* Readers visit every launch. */
-static int check_launches(const struct ledger_plan *p, const char *path)
+int ledger_plan_read(struct ledger_plan *p, const char *dir)
 {
+    AUTO_FREE char *path = xstrfmt("%s/plan.json", dir), *config = xstrfmt("%s/config.ini", dir);
+    char hex[65];
+    *p = (struct ledger_plan){0};
+    CHECK(json_names_load(&p->root, path));
+    if (!p->root)
+        return GS_OK;
+    CHECK(sha256_file(path, p->sha256));
     const json_t *launches = json_object_get(p->root, "launches");
     json_int_t n = json_integer_value(launches);
-    if (!launches || (n >= 1 && n <= SET_LAUNCHES_MAX))
-        return GS_OK;
-    return fail_at(GS_FAILED, path, 0,
-                   "damaged: launches = %lld: must be 1 to %d; restore the file", (long long)n,
-                   SET_LAUNCHES_MAX);
-}
-
-static int check_config(const struct ledger_plan *p, const char *dir)
-{
-    char hex[65];
-    AUTO_FREE char *path = xstrfmt("%s/config.ini", dir);
+    if (launches && (n < 1 || n > SET_LAUNCHES_MAX)) /* readers visit every launch */
+        return fail_at(GS_FAILED, path, 0,
+                       "damaged: launches = %lld: must be 1 to %d; restore the file", (long long)n,
+                       SET_LAUNCHES_MAX);
+    CHECK(index_cells(p, path));
     const char *planned = json_string_value(json_object_get(p->root, "config_sha256"));
     if (!planned)
         return GS_OK;
-    CHECK(sha256_file(path, hex));
+    CHECK(sha256_file(config, hex));
     return !strcmp(planned, hex)
                ? GS_OK
-               : fail_at(GS_FAILED, path, 0,
+               : fail_at(GS_FAILED, config, 0,
                          "edited: its SHA-256 differs from the one in plan.json; restore the file");
-}
-
-int ledger_plan_read(struct ledger_plan *p, const char *dir)
-{
-    AUTO_FREE char *path = xstrfmt("%s/plan.json", dir);
-    *p = (struct ledger_plan){0};
-    CHECK(json_names_load(&p->root, path));
-    if (p->root)
-        CHECK(sha256_file(path, p->sha256));
-    CHECK(check_launches(p, path));
-    CHECK(index_cells(p, path));
-    return check_config(p, dir);
 }
 
 void ledger_plan_free(struct ledger_plan *p)
@@ -102,10 +90,14 @@ struct seen { /* a (cell, copy) */
 
 struct walk {
     const char *path;
-    const struct ledger_check *check;
+    const struct ledger_plan *plan;     /* NULL: none */
+    const char *run_id;                 /* NULL: of any run */
+    struct ledger *ledger;              /* that takes the lines without a fault; NULL: none */
+    size_t file;                        /* in it */
+    const struct ledger_reader *reader; /* that takes them, too; NULL: none */
+    int code;                           /* its */
     struct raw *raw;
     size_t faults;
-    bool ended;
     struct seen *seen;
     size_t n_seen;
 };
@@ -157,35 +149,30 @@ static const char *recorded_hash(const struct raw_line *l, const char *key)
     return json_string_value(json_object_get(l->json, key));
 }
 
-/* The config in the header, which tables and reports name as that of the numbers. */
-static void check_header_config(struct walk *w, const struct raw_line *l)
+static void check_header(struct walk *w, const struct raw_line *l)
 {
+    const char *run_id, *name = path_name(w->path);
+    int64_t launch, attempt;
+    int by_name, attempt_by_name;
+    const struct ledger_plan *plan = w->plan;
+    if (string(w, l, "run_id", &run_id) && w->run_id && strcmp(run_id, w->run_id))
+        fault(w, l, "foreign: recorded by run '%s', in the folder '%s'; name the folder as the run",
+              run_id, w->run_id);
+    if (integer(w, l, "launch", &launch) && integer(w, l, "attempt", &attempt) &&
+        record_parse_name(name, &by_name, &attempt_by_name) &&
+        (launch != by_name || attempt != attempt_by_name))
+        fault(w, l, "foreign: its header names launch %lld, attempt %lld", (long long)launch,
+              (long long)attempt);
+    /* Tables and reports name it as the config of the numbers. */
     const char *text = recorded_hash(l, "config"), *sha = recorded_hash(l, "config_sha256");
     char hex[65] = "";
     if (text && sha)
         sha256_hex(text, strlen(text), hex);
     if (*hex && strcmp(hex, sha))
         fault(w, l, "damaged: its config differs from its config_sha256; restore the file");
-}
-
-static void check_header(struct walk *w, const struct raw_line *l)
-{
-    const char *run_id, *name = path_name(w->path);
-    int64_t launch, attempt;
-    int by_name, attempt_by_name;
-    const struct ledger_plan *plan = w->check->plan;
-    if (string(w, l, "run_id", &run_id) && w->check->run_id && strcmp(run_id, w->check->run_id))
-        fault(w, l, "foreign: recorded by run '%s', in the folder '%s'; name the folder as the run",
-              run_id, w->check->run_id);
-    if (integer(w, l, "launch", &launch) && integer(w, l, "attempt", &attempt) &&
-        record_parse_name(name, &by_name, &attempt_by_name) &&
-        (launch != by_name || attempt != attempt_by_name))
-        fault(w, l, "foreign: its header names launch %lld, attempt %lld", (long long)launch,
-              (long long)attempt);
-    check_header_config(w, l);
     if (!plan || !plan->root)
         return;
-    const char *sha = recorded_hash(l, "config_sha256"), *of_plan = recorded_hash(l, "plan_sha256");
+    const char *of_plan = recorded_hash(l, "plan_sha256");
     const char *planned = json_string_value(json_object_get(plan->root, "config_sha256"));
     if (sha && planned && strcmp(sha, planned))
         fault(w, l, "foreign: recorded with another config than plan.json's");
@@ -204,14 +191,13 @@ static void check_cell(struct walk *w, const struct raw_line *l)
         fault(w, l, "cell %s, copy %lld is declared twice", cell, (long long)copy);
         return;
     }
-    const struct ledger_plan *p = w->check->plan;
+    const struct ledger_plan *p = w->plan;
     const struct planned_cell key = {.id = cell}, *planned = NULL;
     if (p && p->n)
         planned = bsearch(&key, p->cells, p->n, sizeof *p->cells, by_id);
     if (p && p->root && !(planned && !strcmp(planned->group, group)))
         fault(w, l, "foreign: cell %s of group %s is not in plan.json", cell, group);
-    ALLOC_MORE(w->seen, w->n_seen);
-    struct seen *s = &w->seen[w->n_seen++];
+    struct seen *s = &APPEND(w->seen, w->n_seen);
     *s = (struct seen){.copy = copy};
     snprintf(s->cell, sizeof s->cell, "%s", cell);
     snprintf(s->group, sizeof s->group, "%s", group);
@@ -274,30 +260,24 @@ static void check_fail(struct walk *w, const struct raw_line *l)
     fault(w, l, "unknown kind '%s' (known: skip, failed, wrong, crash, hang, lost)", kind);
 }
 
-/* A group line counts the blocks of its cells, so a removed block line is found. */
-static void check_counts(struct walk *w, const struct raw_line *l)
-{
-    size_t i;
-    json_t *o;
-    json_array_foreach(json_object_get(l->json, "cells"), i, o)
-    {
-        const char *cell = json_string_value(json_object_get(o, "cell"));
-        const json_t *blocks = json_object_get(o, "blocks");
-        const struct seen *s =
-            cell ? find(w, cell, json_integer_value(json_object_get(o, "copy"))) : NULL;
-        if (s && json_is_integer(blocks) && json_integer_value(blocks) != s->blocks)
-            fault(w, l, "cell %s has %lld blocks, but its group line counts %lld", cell,
-                  (long long)s->blocks, (long long)json_integer_value(blocks));
-    }
-}
-
 static void check_group(struct walk *w, const struct raw_line *l)
 {
     const char *group;
     if (!string(w, l, "group", &group))
         return;
-    if (!w->faults) /* a faulty block was reported and is not counted */
-        check_counts(w, l);
+    size_t at;
+    json_t *o;
+    /* It counts the blocks of its cells, so a removed line is found. A faulty one was reported and is not
+     * counted. */
+    json_array_foreach(w->faults ? NULL : json_object_get(l->json, "cells"), at, o)
+    {
+        const char *cell = json_text_of(o, "cell");
+        const json_t *blocks = json_object_get(o, "blocks");
+        const struct seen *s = find(w, cell, json_integer_of(o, "copy"));
+        if (s && json_is_integer(blocks) && json_integer_value(blocks) != s->blocks)
+            fault(w, l, "cell %s has %lld blocks, but its group line counts %lld", cell,
+                  (long long)s->blocks, (long long)json_integer_value(blocks));
+    }
     for (size_t i = 0; i < w->n_seen; i++)
         if (!strcmp(w->seen[i].group, group)) {
             if (w->seen[i].closed) {
@@ -308,116 +288,89 @@ static void check_group(struct walk *w, const struct raw_line *l)
         }
 }
 
-static void check_end(struct walk *w, const struct raw_line *l)
-{
-    const char *status;
-    string(w, l, "status", &status);
-    w->ended = true;
-}
-
-static void check_line(struct walk *w, const struct raw_line *l)
-{
-    static void (*const checks[])(struct walk *, const struct raw_line *) = {
-        [RAW_HEADER] = check_header, [RAW_NOTE] = NULL,     [RAW_CELL] = check_cell,
-        [RAW_BLOCK] = check_block,   [RAW_HEALTH] = NULL,   [RAW_FAIL] = check_fail,
-        [RAW_GROUP] = check_group,   [RAW_END] = check_end,
-    };
-    size_t faults = w->faults;
-    if (w->ended)
-        fault(w, l, "a line comes after the end line");
-    if (checks[l->type])
-        checks[l->type](w, l);
-    if (w->faults == faults && w->check->line)
-        w->check->line(w->check->ctx, w->raw, l);
-}
-
-/* ---- the file ---- */
-
-int ledger_check_file(const char *path, const struct ledger_check *check, bool *torn)
-{
-    struct walk w = {.path = path, .check = check};
-    struct raw_line l;
-    if (raw_open(&w.raw, path))
-        return GS_FAILED;
-    raw_without_trees(w.raw,
-                      (1u << RAW_NOTE | 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_HEALTH) &
-                          ~check->trees);
-    for (int got; w.faults < LEDGER_FAULTS_MAX && (got = raw_next(w.raw, ~0u, &l)) != 0;) {
-        if (got < 0)
-            w.faults++;
-        else
-            check_line(&w, &l);
-    }
-    if (w.faults >= LEDGER_FAULTS_MAX)
-        fail_at(GS_FAILED, path, 0, "more than %d faults; the rest of the file was not checked",
-                LEDGER_FAULTS_MAX - 1);
-    *torn = raw_torn(w.raw);
-    if (!w.faults)
-        raw_set_checked(w.raw);
-    raw_close(w.raw);
-    free(w.seen);
-    return w.faults ? GS_FAILED : GS_OK;
-}
-
-/* ---- the ledger: lines, which were checked before ---- */
-
-struct reading {
-    struct ledger *ledger;
-    size_t file;
-    const struct ledger_reader *reader; /* NULL: none */
-    int code;                           /* its */
-};
+/* ---- the ledger: lines without a fault ---- */
 
 static char *copy_of(const struct raw_line *line, const char *key)
 {
     return xstrdup(json_string_value(json_object_get(line->json, key)));
 }
 
-static void add_fail(struct ledger *l, const struct ledger_file *f, const struct raw_line *line)
+static void add_line(struct walk *w, const struct raw_line *line)
 {
-    const char *host = json_text_of(line->json, "host");
-    int rank = (int)json_integer_of(line->json, "rank");
-    ALLOC_MORE(l->fails, l->n_fails);
-    struct ledger_fail *x = &l->fails[l->n_fails++];
-    *x = (struct ledger_fail){.launch = f->launch,
-                              .attempt = f->attempt,
-                              .kind = copy_of(line, "kind"),
-                              .why = copy_of(line, "why"),
-                              .where =
-                                  *host && rank >= 0 ? xstrfmt("rank %d on %s", rank, host) : NULL};
-    snprintf(x->cell, sizeof x->cell, "%s", json_string_value(json_object_get(line->json, "cell")));
-}
-
-static void add_line(void *ctx, const struct raw *raw, const struct raw_line *line)
-{
-    struct reading *r = ctx;
-    struct ledger *l = r->ledger;
-    struct ledger_file *f = &l->files[r->file];
-    if (r->reader && !r->code)
-        r->code = r->reader->line(r->reader->ctx, l, r->file, raw, line);
+    struct ledger *l = w->ledger;
+    struct ledger_file *f = &l->files[w->file];
+    if (w->reader && !w->code)
+        w->code = w->reader->line(w->reader->ctx, l, w->file, w->raw, line);
     if (line->type == RAW_HEADER && !l->run_id)
         l->run_id = copy_of(line, "run_id");
-    else if (line->type == RAW_FAIL)
-        add_fail(l, f, line);
     else if (line->type == RAW_END)
         f->status = copy_of(line, "status");
-    else if (line->type == RAW_GROUP) {
-        ALLOC_MORE(f->closed, f->n_closed);
-        f->closed[f->n_closed++] = copy_of(line, "group");
+    else if (line->type == RAW_GROUP)
+        APPEND(f->closed, f->n_closed) = copy_of(line, "group");
+    else if (line->type == RAW_FAIL) {
+        const char *host = json_text_of(line->json, "host");
+        int rank = (int)json_integer_of(line->json, "rank");
+        struct ledger_fail *x = &APPEND(l->fails, l->n_fails);
+        *x = (struct ledger_fail){.launch = f->launch,
+                                  .attempt = f->attempt,
+                                  .kind = copy_of(line, "kind"),
+                                  .why = copy_of(line, "why"),
+                                  .where = *host && rank >= 0 ? xstrfmt("rank %d on %s", rank, host)
+                                                              : NULL};
+        snprintf(x->cell, sizeof x->cell, "%s", json_text_of(line->json, "cell"));
     }
 }
 
-static int read_recording(struct ledger *l, size_t file, const char *run_id,
-                          const struct ledger_reader *reader)
+/* ---- the file ---- */
+
+static int walk_file(struct walk *w, bool *torn)
 {
-    struct reading r = {.ledger = l, .file = file, .reader = reader};
-    const struct ledger_check check = {.plan = &l->plan,
-                                       .run_id = run_id ? run_id : l->run_id,
-                                       .line = add_line,
-                                       .ctx = &r,
-                                       .trees = reader ? 1u << RAW_CELL | 1u << RAW_HEALTH : 0};
-    int code = ledger_check_file(l->files[file].path, &check, &l->files[file].torn);
-    return code ? code : r.code;
+    const unsigned simple = 1u << RAW_NOTE | 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_HEALTH;
+    static void (*const checks[])(struct walk *, const struct raw_line *) = {
+        [RAW_HEADER] = check_header, [RAW_NOTE] = NULL,   [RAW_CELL] = check_cell,
+        [RAW_BLOCK] = check_block,   [RAW_HEALTH] = NULL, [RAW_FAIL] = check_fail,
+        [RAW_GROUP] = check_group,   [RAW_END] = NULL,
+    };
+    struct raw_line l;
+    const char *status;
+    bool ended = false;
+    CHECK(raw_open(&w->raw, w->path));
+    raw_without_trees(w->raw, simple & ~(w->reader ? 1u << RAW_CELL | 1u << RAW_HEALTH : 0));
+    for (int got; w->faults < LEDGER_FAULTS_MAX && (got = raw_next(w->raw, ~0u, &l)) != 0;) {
+        size_t faults = w->faults;
+        if (got < 0) {
+            w->faults++;
+            continue;
+        }
+        if (ended)
+            fault(w, &l, "a line comes after the end line");
+        ended = ended || l.type == RAW_END;
+        if (l.type == RAW_END)
+            string(w, &l, "status", &status);
+        if (checks[l.type])
+            checks[l.type](w, &l);
+        if (w->ledger && w->faults == faults)
+            add_line(w, &l);
+    }
+    if (w->faults >= LEDGER_FAULTS_MAX)
+        fail_at(GS_FAILED, w->path, 0, "more than %d faults; the rest of the file was not checked",
+                LEDGER_FAULTS_MAX - 1);
+    *torn = raw_torn(w->raw);
+    if (!w->faults)
+        raw_set_checked(w->raw);
+    raw_close(w->raw);
+    free(w->seen);
+    return w->faults ? GS_FAILED : w->code;
+}
+
+int ledger_check_file(const char *path, const struct ledger_plan *plan, const char *run_id)
+{
+    struct walk w = {.path = path, .plan = plan, .run_id = run_id};
+    bool torn = false;
+    int code = walk_file(&w, &torn);
+    if (torn)
+        say("%s: ignoring the incomplete last line", path);
+    return code;
 }
 
 /* ---- the folder ---- */
@@ -452,7 +405,13 @@ int ledger_read_of(struct ledger **out, const char *dir, const char *run_id,
     TRY(code, ledger_plan_read(&l->plan, dir));
     bool plan_read = !code;
     for (size_t i = 0; plan_read && i < l->n_files; i++) {
-        int one = read_recording(l, i, run_id, reader);
+        struct walk w = {.path = l->files[i].path,
+                         .plan = &l->plan,
+                         .run_id = run_id ? run_id : l->run_id,
+                         .ledger = l,
+                         .file = i,
+                         .reader = reader};
+        int one = walk_file(&w, &l->files[i].torn);
         code = code ? code : one;
     }
     if (code) {
@@ -507,14 +466,6 @@ bool ledger_closed(const struct ledger *l, int launch, const char *group, int *a
     return false;
 }
 
-static bool tried_again(const char *kind)
-{
-    for (size_t i = 0; i < COUNT(fail_kinds); i++)
-        if (!strcmp(fail_kinds[i].name, kind))
-            return fail_kinds[i].again;
-    return false;
-}
-
 const struct ledger_fail *ledger_given_up(const struct ledger *l, int launch, const char *cell,
                                           int64_t retries)
 {
@@ -522,28 +473,26 @@ const struct ledger_fail *ledger_given_up(const struct ledger *l, int launch, co
     int64_t deaths = 0;
     for (size_t i = 0; i < l->n_fails; i++) {
         const struct ledger_fail *f = &l->fails[i];
+        size_t k = 0;
+        while (strcmp(fail_kinds[k].name, f->kind) !=
+               0) /* it is one of them: the line was checked */
+            k++;
         if (f->launch == launch && !strcmp(f->cell, cell) &&
-            (!tried_again(f->kind) || ++deaths > retries))
+            (!fail_kinds[k].again || ++deaths > retries))
             last = f;
     }
     return last;
-}
-
-static bool lacks_a_cell(const struct ledger *l, const struct plan *p, const struct group *g,
-                         int launch)
-{
-    for (size_t i = g->first; i < g->first + g->n; i++)
-        if (!ledger_given_up(l, launch, p->cells[i].id, p->set.measure.retries))
-            return true;
-    return false;
 }
 
 size_t ledger_missing(const struct ledger *l, const struct plan *p, int launch, bool *missing)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->n_groups; i++) {
-        bool lacking = !ledger_closed(l, launch, p->groups[i].id, NULL) &&
-                       lacks_a_cell(l, p, &p->groups[i], launch);
+        const struct group *g = &p->groups[i];
+        bool lacking = false;
+        for (size_t k = g->first; k < g->first + g->n && !lacking; k++)
+            lacking = !ledger_given_up(l, launch, p->cells[k].id, p->set.measure.retries);
+        lacking = lacking && !ledger_closed(l, launch, g->id, NULL);
         if (missing)
             missing[i] = lacking;
         n += lacking;

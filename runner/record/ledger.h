@@ -36,17 +36,9 @@ void ledger_plan_free(struct ledger_plan *p);
 
 #define LEDGER_FAULTS_MAX 20 /* reported for one file */
 
-struct ledger_check {
-    const struct ledger_plan *plan; /* NULL: the file is not compared with a plan */
-    const char *run_id;             /* NULL: of any run */
-    /* Takes each line without a fault; may be NULL. */
-    void (*line)(void *ctx, const struct raw *raw, const struct raw_line *l);
-    void *ctx;
-    unsigned trees; /* types (1u << RAW_CELL) whose lines it takes with json */
-};
-
-/* GS_OK, or GS_FAILED with each fault reported. *torn: an incomplete last line was ignored. */
-int ledger_check_file(const char *path, const struct ledger_check *check, bool *torn);
+/* GS_OK, or GS_FAILED with each fault reported. plan NULL: it is not compared with one; run_id NULL: it is
+ * of any run. */
+int ledger_check_file(const char *path, const struct ledger_plan *plan, const char *run_id);
 
 /* ---- the ledger ---- */
 

@@ -43,15 +43,6 @@ static const char *skip_text(const char *s)
     return *s == '"' ? s : NULL;
 }
 
-static const char *skip_word(const char *s)
-{
-    static const char *const words[] = {"true", "false", "null"};
-    for (size_t i = 0; i < COUNT(words); i++)
-        if (!strncmp(s, words[i], strlen(words[i])))
-            return s + strlen(words[i]);
-    return NULL;
-}
-
 static const char *read_members(struct raw_head *h, const char *s, const struct raw_member *in);
 
 static const char *read_value(struct raw_head *h, struct raw_member *m, const char *s)
@@ -66,7 +57,11 @@ static const char *read_value(struct raw_head *h, struct raw_member *m, const ch
     }
     if (*s == '{' || *s == '[')
         return read_members(h, s, m);
-    return *s >= 'a' ? skip_word(s) : skip_number(s, &m->kind);
+    static const char *const words[] = {"true", "false", "null"};
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (!strncmp(s, words[i], strlen(words[i])))
+            return s + strlen(words[i]);
+    return skip_number(s, &m->kind);
 }
 
 /* Sets the key, which no neighbour may have. */
@@ -240,8 +235,8 @@ struct raw {
     struct text line; /* a copy of it, which is cut into its parts */
     int launch;
     bool torn;
-    bool checks;     /* it reads from the first line on, and the file was not checked before */
-    bool undigested; /* of a version that wrote neither a digest nor a chain */
+    bool checks;                  /* the file was not checked before */
+    bool undigested;              /* of a version that wrote neither a digest nor a chain */
     char chain[CHAIN_DIGITS + 1]; /* of the line last returned; "": it has none */
     unsigned without_trees;
     json_t *json; /* of the line last returned */
@@ -431,8 +426,6 @@ static int parse(struct raw *r, const char *line, size_t n, struct raw_line *out
         if (!scan_times(r, skip_blank(array + 1), line_end, &out->n))
             return damaged(r, "time_ns is not a list of integers");
         out->time_ns = r->times;
-        out->times = array;
-        strchr(array, ']')[1] = '\0';
         strcpy(cut, "}");
         n = (size_t)(cut - text) + 1;
     }
@@ -512,7 +505,9 @@ int raw_open(struct raw **out, const char *path)
     struct raw_line header;
     int got = h->checked ? 0 : raw_next(*out, 1u << RAW_HEADER, &header);
     int code = got < 0 ? GS_FAILED : got ? check_schema(*out, &header) : GS_OK;
-    raw_seek(*out, (struct raw_place){0});
+    (*out)->at = (*out)->number = 0;
+    (*out)->torn = false;
+    *(*out)->chain = '\0';
     if (code) {
         raw_close(*out);
         *out = NULL;
@@ -525,28 +520,14 @@ void raw_set_checked(struct raw *r)
     r->file->checked = true;
 }
 
-void raw_without_trees(struct raw *r, unsigned types)
-{
-    r->without_trees = types;
-}
-
 bool raw_torn(const struct raw *r)
 {
     return r->torn;
 }
 
-struct raw_place raw_tell(const struct raw *r)
+void raw_without_trees(struct raw *r, unsigned types)
 {
-    return (struct raw_place){.offset = r->at, .number = r->number};
-}
-
-void raw_seek(struct raw *r, struct raw_place to)
-{
-    r->at = to.offset;
-    r->number = to.number;
-    r->torn = false;
-    r->checks = !to.offset && !r->file->checked;
-    *r->chain = '\0';
+    r->without_trees = types;
 }
 
 void raw_close(struct raw *r)

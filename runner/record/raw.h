@@ -38,12 +38,6 @@ struct raw_head {
 
 #define RAW_LINE_MAX (8 << 20) /* bytes, about a million samples */
 
-/* A position between two lines. */
-struct raw_place {
-    size_t offset;
-    size_t number; /* lines before it */
-};
-
 enum raw_type {
     RAW_HEADER,
     RAW_NOTE,
@@ -63,7 +57,6 @@ struct raw_line {
     const struct raw_head *head; /* instead of json, after raw_without_trees; otherwise NULL */
     const uint64_t *time_ns;     /* of a block; valid until the next raw_next */
     size_t n;
-    const char *times; /* the same as the JSON array that was read */
 };
 
 struct raw;
@@ -73,6 +66,8 @@ struct raw;
 int raw_open(struct raw **out, const char *path);
 /* Every line was read and is good: no later reader of this process checks the file again. */
 void raw_set_checked(struct raw *r);
+/* True at the end if an incomplete last line was ignored. */
+bool raw_torn(const struct raw *r);
 /* The SHA-256 of the bytes that readers get. GS_OK or reported. */
 int raw_sha256(const char *path, char hex[65]);
 /* Returns the next line whose type is in `want` (bits 1u << type); only those are parsed. 1: a line;
@@ -81,8 +76,6 @@ int raw_next(struct raw *r, unsigned want, struct raw_line *line);
 /* From now on, a line of one of these types (as in raw_next) comes without json if its form is simple:
  * it is read by the functions below. Its tree would take several times as long. */
 void raw_without_trees(struct raw *r, unsigned types);
-/* True at the end if an incomplete last line was ignored. */
-bool raw_torn(const struct raw *r);
 void raw_close(struct raw *r);
 AUTO_POINTER(struct raw, raw_close)
 
@@ -90,10 +83,6 @@ AUTO_POINTER(struct raw, raw_close)
  * returns false. GS_OK, or reported: a recording is damaged, or the folder cannot be read. */
 int raw_each(const char *dir, unsigned types, bool (*take)(void *ctx, const struct raw_line *l),
              void *ctx);
-
-/* raw_tell: where the next line starts. raw_seek goes back there. */
-struct raw_place raw_tell(const struct raw *r);
-void raw_seek(struct raw *r, struct raw_place to);
 
 /* A member of the given type; false, reported with file:line, if it is absent or of another type. */
 bool raw_string(const struct raw *r, const struct raw_line *l, const char *key, const char **out);

@@ -203,7 +203,6 @@ static int check_file(const char *path)
     AUTO_FREE char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
     AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), *run_id = NULL;
     AUTO(ledger_plan_free) struct ledger_plan plan = {0};
-    bool torn = false;
     int code = ledger_plan_read(&plan, dir);
     if (!access(manifest, F_OK)) {
         int listed = manifest_verify_file(dir, name);
@@ -213,10 +212,7 @@ static int check_file(const char *path)
     }
     if (plan.root)
         run_id = ledger_run_id(dir);
-    int one =
-        ledger_check_file(path, &(struct ledger_check){.plan = &plan, .run_id = run_id}, &torn);
-    if (torn)
-        say("%s: ignoring the incomplete last line", path);
+    int one = ledger_check_file(path, &plan, run_id);
     return code ? code : one;
 }
 

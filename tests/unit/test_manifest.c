@@ -147,9 +147,8 @@ static int read_until_refused(void)
     int got, lines = 0;
     if (raw_open(&r, folder_path(LAUNCH)))
         return 0;
-    while ((got = raw_next(r, 1u << RAW_END, &l)) == 1)
-        ;
-    lines = (int)raw_tell(r).number - 1;
+    while ((got = raw_next(r, ~0u, &l)) == 1)
+        lines++;
     raw_close(r);
     return got < 0 ? lines : -1;
 }
