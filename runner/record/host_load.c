@@ -23,16 +23,6 @@ bool host_load_slows(const char *reason)
     return false;
 }
 
-static bool is_throttled(const json_t *reasons)
-{
-    bool any = false;
-    for (size_t i = 0; i < json_array_size(reasons); i++) {
-        const char *reason = json_string_value(json_array_get(reasons, i));
-        any = any || (reason && host_load_slows(reason));
-    }
-    return any;
-}
-
 /* Of the readings of a block. */
 static const char *const times[] = {"before", "after"};
 
@@ -44,8 +34,13 @@ void host_load_throttled(const json_t *health, size_t *readings, size_t *throttl
         json_object_foreach(json_object_get(health, times[i]), rank, reading)
         {
             const json_t *reasons = json_object_get(json_object_get(reading, "gpu"), "throttle");
+            bool slowed = false;
+            for (size_t k = 0; k < json_array_size(reasons); k++) {
+                const char *reason = json_string_value(json_array_get(reasons, k));
+                slowed = slowed || (reason && host_load_slows(reason));
+            }
             *readings += json_is_array(reasons);
-            *throttled += is_throttled(reasons);
+            *throttled += slowed;
         }
 }
 
@@ -89,16 +84,6 @@ struct host_load {
 
 /* ---- a recording ---- */
 
-static size_t find_host(struct host_load *h, const char *name, double cores)
-{
-    for (size_t i = 0; i < h->n; i++)
-        if (!strcmp(h->v[i].name, name))
-            return i;
-    ALLOC_MORE(h->v, h->n);
-    h->v[h->n] = (struct host){.name = xstrdup(name), .cores = cores};
-    return h->n++;
-}
-
 static void read_header(struct host_load *h, const json_t *header)
 {
     json_t *one, *hosts = json_object_get(header, "hosts");
@@ -110,24 +95,16 @@ static void read_header(struct host_load *h, const json_t *header)
         h->v[i].ranks = 0;
     json_array_foreach(hosts, rank, one)
     {
-        h->of_rank[rank] = find_host(h, json_text_of(one, "host"),
-                                     json_number_value(json_object_get(one, "cores")));
-        h->v[h->of_rank[rank]].ranks++;
+        const char *name = json_text_of(one, "host");
+        size_t i = 0;
+        while (i < h->n && strcmp(h->v[i].name, name) != 0)
+            i++;
+        if (i == h->n)
+            APPEND(h->v, h->n) = (struct host){
+                .name = xstrdup(name), .cores = json_number_value(json_object_get(one, "cores"))};
+        h->of_rank[rank] = i;
+        h->v[i].ranks++;
     }
-}
-
-static void read_rank(struct host *h, const json_t *now)
-{
-    const json_t *load = json_object_get(now, "load1"), *busy = json_object_get(now, "busy_cores"),
-                 *own = json_object_get(now, "own_cores");
-    if (load) {
-        h->load += json_number_value(load);
-        h->readings++;
-    }
-    if (busy)
-        h->busy = json_number_value(busy);
-    h->own += json_number_value(own);
-    h->owns += own != NULL;
 }
 
 static void read_health(struct host_load *h, const json_t *line)
@@ -141,8 +118,17 @@ static void read_health(struct host_load *h, const json_t *line)
     json_object_foreach(after, key, now)
     {
         size_t rank = strtoul(key, NULL, 10);
-        if (rank < h->ranks)
-            read_rank(&h->v[h->of_rank[rank]], now);
+        struct host *host = rank < h->ranks ? &h->v[h->of_rank[rank]] : NULL;
+        const json_t *load = json_object_get(now, "load1"),
+                     *busy = json_object_get(now, "busy_cores"),
+                     *own = json_object_get(now, "own_cores");
+        if (!host)
+            continue;
+        host->load += json_number_value(load);
+        host->readings += load != NULL;
+        host->busy = busy ? json_number_value(busy) : host->busy;
+        host->own += json_number_value(own);
+        host->owns += own != NULL;
     }
     for (size_t i = 0; i < COUNT(times); i++)
         json_object_foreach(json_object_get(line, times[i]), key, now)
@@ -186,24 +172,6 @@ void host_load_line(struct host_load *h, const struct raw_line *l)
 
 /* ---- a run ---- */
 
-static bool take_line(void *ctx, const struct raw_line *l)
-{
-    host_load_line(ctx, l);
-    return true;
-}
-
-/* Ignores damage: the code that reads the samples reports it. */
-static struct host_load *read_run(const char *run)
-{
-    char ignored[1];
-    struct host_load *h = host_load_new();
-    err_capture(ignored, sizeof ignored);
-    raw_each(run, 1u << RAW_HEADER | 1u << RAW_HEALTH, take_line, h);
-    err_capture(NULL, 0);
-    end_recording(h);
-    return h;
-}
-
 static double limit_of(const struct host *h)
 {
     return h->cores * IDLE_SHARE > IDLE_CORES ? h->cores * IDLE_SHARE : IDLE_CORES;
@@ -233,8 +201,9 @@ static char *why_disturbed(const struct host_load *h, int launch)
     return t.s;
 }
 
-static void find_disturbed(struct disturbed_launches *d, const struct host_load *h)
+void host_load_disturbed(struct disturbed_launches *d, struct host_load *h)
 {
+    end_recording(h);
     for (size_t i = 0; i < h->n_on_gpus; i++) {
         int launch = h->on_gpus[i].launch;
         AUTO_FREE char *why = why_disturbed(h, launch);
@@ -254,8 +223,6 @@ void host_load_free(struct disturbed_launches *d)
 
 void host_load_delete(struct host_load *h)
 {
-    if (!h)
-        return;
     for (size_t i = 0; i < h->n; i++)
         free(h->v[i].name);
     free(h->v);
@@ -263,12 +230,6 @@ void host_load_delete(struct host_load *h)
     free(h->samples);
     free(h->on_gpus);
     free(h);
-}
-
-void host_load_disturbed(struct disturbed_launches *d, struct host_load *h)
-{
-    end_recording(h);
-    find_disturbed(d, h);
 }
 
 /* The mean over launches of what other programs used; NaN: no launch tells. */
@@ -299,38 +260,44 @@ static double excess(const struct host *h, double others)
     return h->readings && h->cores > 0 && over > 0 ? over : 0;
 }
 
-static char *text_of(const struct host_load *h, const struct host *worst, double others)
+static bool take_line(void *ctx, const struct raw_line *l)
 {
-    struct text t = {0};
-    text_addf(&t, "load %.1f on %.0f cores", worst->load / (double)worst->readings, worst->cores);
-    if (h->n > 1)
-        text_addf(&t, " of %s", worst->name);
-    if (!isnan(others))
-        text_addf(&t, ", other programs used %.1f of them", others);
-    text_add(&t, ": not idle");
-    return t.s;
+    host_load_line(ctx, l);
+    return true;
 }
 
-char *host_load_text(const char *run)
+/* "load 6.7 on 2 cores, other programs used 1.4 of them: not idle" for the busiest host, with its
+ * name if there are several; NULL: idle, or unknown. */
+static char *text_of(const char *run)
 {
-    struct host_load *h = read_run(run);
+    struct host_load *h = host_load_new();
     struct disturbed_launches out = {0};
-    char *text = NULL;
+    struct text t = {0};
+    char ignored[1]; /* damage: the code that reads the samples reports it */
     double most = 0;
-    find_disturbed(&out, h);
+    err_capture(ignored, sizeof ignored);
+    raw_each(run, 1u << RAW_HEADER | 1u << RAW_HEALTH, take_line, h);
+    err_capture(NULL, 0);
+    host_load_disturbed(&out, h);
     if (2 * out.n >= h->n_on_gpus)
         host_load_free(&out);
     for (size_t i = 0; i < h->n && h->judged; i++) {
-        double others = mean_others(h, i, &out);
-        if (excess(&h->v[i], others) <= most)
+        const struct host *host = &h->v[i];
+        double others = mean_others(h, i, &out), over = excess(host, others);
+        if (over <= most)
             continue;
-        most = excess(&h->v[i], others);
-        free(text);
-        text = text_of(h, &h->v[i], others);
+        most = over;
+        text_clear(&t);
+        text_addf(&t, "load %.1f on %.0f cores", host->load / (double)host->readings, host->cores);
+        if (h->n > 1)
+            text_addf(&t, " of %s", host->name);
+        if (!isnan(others))
+            text_addf(&t, ", other programs used %.1f of them", others);
+        text_add(&t, ": not idle");
     }
     host_load_free(&out);
     host_load_delete(h);
-    return text;
+    return t.s;
 }
 
 void host_load_warn(const char *const *runs, size_t n)
@@ -338,7 +305,7 @@ void host_load_warn(const char *const *runs, size_t n)
     AUTO_FREE char *first = NULL;
     size_t at = 0, more = 0;
     for (size_t i = 0; i < n; i++) {
-        char *text = host_load_text(runs[i]);
+        char *text = text_of(runs[i]);
         more += text && first;
         at = text && !first ? i : at;
         if (first)

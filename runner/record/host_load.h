@@ -57,9 +57,6 @@ void host_load_delete(struct host_load *h);
 void host_load_disturbed(struct disturbed_launches *d, struct host_load *h);
 void host_load_free(struct disturbed_launches *d);
 
-/* "load 6.7 on 2 cores, other programs used 1.4 of them: not idle" for the busiest host, with its
- * name if there are several. The caller frees it. NULL: idle, unknown, or only in launches that the statistics
- * leave out. */
-char *host_load_text(const char *run);
-/* Warns in one line on stderr about the runs whose host was not idle, with the first one's text. */
+/* Warns in one line on stderr about the runs whose busiest host was not idle, but for launches that the
+ * statistics leave out. */
 void host_load_warn(const char *const *runs, size_t n);

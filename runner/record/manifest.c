@@ -51,22 +51,17 @@ static int describe_file(const char *path, json_t **out)
 
 /* ---- writing ---- */
 
-static int write_renamed(const char *dir, const char *text)
+int manifest_put(const char *dir, json_t *files)
 {
-    AUTO_FREE char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
-    return files_replace(path, text, 0444)
+    AUTO_JSON json_t *root = json_pack("{s:i, s:O}", "schema", RECORD_SCHEMA, "files", files);
+    AUTO_FREE char *text = json_dumps(root, JSON_INDENT(1)), *line = xstrfmt("%s\n", text),
+                   *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    return files_replace(path, line, 0444)
                ? GS_OK
                : fail_at(GS_FAILED, path, 0,
                          "cannot be written: %s; the recordings are complete; finish the run "
                          "with gradsync resume",
                          strerror(errno));
-}
-
-int manifest_put(const char *dir, json_t *files)
-{
-    AUTO_JSON json_t *root = json_pack("{s:i, s:O}", "schema", RECORD_SCHEMA, "files", files);
-    AUTO_FREE char *text = json_dumps(root, JSON_INDENT(1)), *line = xstrfmt("%s\n", text);
-    return write_renamed(dir, line);
 }
 
 /* Checked after it was hashed: what is altered from then on differs from the hash. */

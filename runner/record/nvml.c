@@ -156,14 +156,6 @@ static void add_links(const struct nvml *n, json_t *gpu)
         add_text(gpu, "nvlink_version", 0, link_versions[version]);
 }
 
-static const char *ancestor_name(int level)
-{
-    for (size_t i = 0; i < COUNT(ancestors); i++)
-        if (ancestors[i].level == level)
-            return ancestors[i].name;
-    return "unknown";
-}
-
 /* PCIe's way to the other GPUs, by NVML's index. */
 static void add_topology(const struct nvml *n, json_t *gpu)
 {
@@ -176,7 +168,10 @@ static void add_topology(const struct nvml *n, json_t *gpu)
         int level = 0;
         bool known = n->call.by_index(i, &peer) == 0 &&
                      (peer == n->device || n->call.ancestor(n->device, peer, &level) == 0);
-        json_array_append_new(ways, json_string(known ? ancestor_name(level) : "unknown"));
+        const char *way = "unknown";
+        for (size_t k = 0; known && k < COUNT(ancestors); k++)
+            way = ancestors[k].level == level ? ancestors[k].name : way;
+        json_array_append_new(ways, json_string(way));
     }
     json_object_set_new(gpu, "pcie_ways", ways);
 }
@@ -210,15 +205,6 @@ json_t *nvml_gpu_facts(const struct nvml *n)
     return gpu;
 }
 
-static void add_throttle(json_t *gpu, unsigned long long mask)
-{
-    json_t *why = json_array();
-    for (size_t i = 0; i < COUNT(reasons); i++)
-        if (mask & reasons[i].bit)
-            json_array_append_new(why, json_string(reasons[i].name));
-    json_object_set_new(gpu, "throttle", why);
-}
-
 json_t *nvml_gpu_now(const struct nvml *n)
 {
     json_t *gpu = json_object();
@@ -232,8 +218,13 @@ json_t *nvml_gpu_now(const struct nvml *n)
     add_number(gpu, "temperature_C", error, v);
     error = NVML_ASK(n->call.power, n->device, &v);
     add_number(gpu, "power_W", error, v * 1e-3);
-    if (!NVML_ASK(n->call.throttle, n->device, &mask))
-        add_throttle(gpu, mask);
+    if (NVML_ASK(n->call.throttle, n->device, &mask))
+        return gpu;
+    json_t *why = json_array();
+    for (size_t i = 0; i < COUNT(reasons); i++)
+        if (mask & reasons[i].bit)
+            json_array_append_new(why, json_string(reasons[i].name));
+    json_object_set_new(gpu, "throttle", why);
     return gpu;
 }
 

@@ -8,6 +8,7 @@
 #include "config/settings.h"
 #include "record/manifest.h"
 #include "record/record.h"
+#include "record/runs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,8 +50,8 @@ static struct rec_cell *recorded_add(struct recorded *r, const char *id, const c
     return c;
 }
 
-/* from plan.json or a cell line */
-static void recorded_describe(struct rec_cell *c, const json_t *o)
+/* From plan.json or a cell line. */
+static void describe_cell(struct rec_cell *c, const json_t *o)
 {
     xstrset(&c->config, json_text_of(o, "config"));
     xstrset(&c->mode, json_text_of(o, "mode"));
@@ -58,41 +59,6 @@ static void recorded_describe(struct rec_cell *c, const json_t *o)
     c->busbw_factor = json_number_value(json_object_get(o, "busbw_factor"));
     if (json_is_string(json_object_get(o, "params")))
         xstrset(&c->params, json_text_of(o, "params"));
-}
-
-/* The parameters of a cell line are an object, in the plugin's order, of texts and numbers. */
-static void recorded_set_params(struct rec_cell *c, json_t *params)
-{
-    AUTO_TEXT struct text t = {0};
-    const char *key;
-    json_t *v;
-    text_clear(&t);
-    words_free(&c->values);
-    json_object_foreach(params, key, v)
-    {
-        AUTO_FREE char *number = json_is_string(v) ? NULL : json_dumps(v, JSON_ENCODE_ANY);
-        const char *value = number ? number : json_string_value(v);
-        text_addf(&t, "%s%s=%s", t.len ? " " : "", key, value);
-        words_add(&c->values, key);
-        words_add(&c->values, value);
-    }
-    if (t.len)
-        xstrset(&c->params, t.s);
-}
-
-/* the first call counts */
-static void recorded_set_metrics(struct rec_cell *c, const json_t *metrics)
-{
-    if (c->metrics)
-        return;
-    c->n_metrics = json_array_size(metrics);
-    c->metrics = xcalloc(c->n_metrics, sizeof *c->metrics);
-    c->units = xcalloc(c->n_metrics, sizeof *c->units);
-    for (size_t i = 0; i < c->n_metrics; i++) {
-        const json_t *m = json_array_get(metrics, i);
-        c->metrics[i] = xstrdup(json_text_of(m, "name"));
-        c->units[i] = xstrdup(json_text_of(m, "unit"));
-    }
 }
 
 /* ---- what ran ---- */
@@ -173,21 +139,6 @@ static void recorded_count_launches(struct recorded *r, int64_t planned)
     }
 }
 
-static void recorded_free_cell(struct rec_cell *c)
-{
-    for (size_t i = 0; i < c->n_metrics; i++) {
-        free(c->metrics[i]);
-        free(c->units[i]);
-    }
-    free(c->metrics);
-    free(c->units);
-    free(c->config);
-    free(c->mode);
-    free(c->params);
-    free(c->ran);
-    words_free(&c->values);
-}
-
 const char *recorded_param(const struct rec_cell *c, const char *key, char *buf, size_t n)
 {
     size_t k = strlen(key), word;
@@ -202,32 +153,7 @@ const char *recorded_param(const struct rec_cell *c, const char *key, char *buf,
     return NULL;
 }
 
-/* ---- plan.json ---- */
-
-static void read_plan(struct recorded *r, const json_t *root)
-{
-    size_t i;
-    json_t *cell;
-    r->planned = root;
-    json_array_foreach(json_object_get(root, "cells"), i, cell) recorded_describe(
-        recorded_add(r, json_text_of(cell, "id"), json_text_of(cell, "group")), cell);
-    r->launches = json_integer_value(json_object_get(root, "launches"));
-}
-
 /* ---- recordings ---- */
-
-/* Every header holds the overrides of the run; the first one counts. */
-static void read_overrides(struct recorded *r, const json_t *list)
-{
-    if (r->overrides)
-        return;
-    size_t n = json_array_size(list);
-    r->overrides = xcalloc(n + 1, sizeof *r->overrides);
-    for (size_t i = 0; i < n; i++) {
-        const char *s = json_string_value(json_array_get(list, i));
-        r->overrides[i] = xstrdup(s ? s : "");
-    }
-}
 
 static int read_header(struct recorded *r, const struct raw *raw, const char *path,
                        const struct raw_line *l)
@@ -247,7 +173,13 @@ static int read_header(struct recorded *r, const struct raw *raw, const char *pa
     xstrset(&r->workload, workload);
     xstrset(&r->label, json_text_of(l->json, "label"));
     xstrset(&r->plugin, json_text_of(l->json, "plugin"));
-    read_overrides(r, json_object_get(l->json, "overrides"));
+    const json_t *overrides = json_object_get(l->json, "overrides");
+    size_t n = r->overrides ? 0 : json_array_size(overrides); /* the first header's count */
+    r->overrides = r->overrides ? r->overrides : xcalloc(n + 1, sizeof *r->overrides);
+    for (size_t i = 0; i < n; i++) {
+        const char *s = json_string_value(json_array_get(overrides, i));
+        r->overrides[i] = xstrdup(s ? s : "");
+    }
     r->imported = json_is_object(json_object_get(l->json, "imported"));
     r->seed = (uint64_t)json_integer_value(json_object_get(l->json, "seed"));
     return GS_OK;
@@ -261,9 +193,34 @@ static int read_cell(struct recorded *r, const struct raw *raw, const struct raw
         return GS_FAILED;
     struct rec_cell *c = recorded_find(r, id);
     c = c ? c : recorded_add(r, id, group);
-    recorded_describe(c, l->json);
-    recorded_set_params(c, json_object_get(l->json, "params"));
-    recorded_set_metrics(c, json_object_get(l->json, "metrics"));
+    describe_cell(c, l->json);
+    /* The parameters of a cell line are an object, in the plugin's order, of texts and numbers. */
+    AUTO_TEXT struct text params = {0};
+    const char *key;
+    json_t *v;
+    words_free(&c->values);
+    json_object_foreach(json_object_get(l->json, "params"), key, v)
+    {
+        AUTO_FREE char *number = json_is_string(v) ? NULL : json_dumps(v, JSON_ENCODE_ANY);
+        const char *value = number ? number : json_string_value(v);
+        text_addf(&params, "%s%s=%s", params.len ? " " : "", key, value);
+        words_add(&c->values, key);
+        words_add(&c->values, value);
+    }
+    if (params.len)
+        xstrset(&c->params, params.s);
+    const json_t *metrics = json_object_get(l->json, "metrics");
+    size_t n = c->metrics ? 0 : json_array_size(metrics); /* the first line counts */
+    if (!c->metrics) {
+        c->n_metrics = n;
+        c->metrics = xcalloc(n, sizeof *c->metrics);
+        c->units = xcalloc(n, sizeof *c->units);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const json_t *m = json_array_get(metrics, i);
+        c->metrics[i] = xstrdup(json_text_of(m, "name"));
+        c->units[i] = xstrdup(json_text_of(m, "unit"));
+    }
     const struct rec_span *last = r->n_spans ? &r->spans[r->n_spans - 1] : NULL;
     if (!last || last->file != file || last->group != c->group)
         APPEND(r->spans, r->n_spans) =
@@ -334,7 +291,13 @@ static int read_line(void *ctx, const struct ledger *ledger, size_t file, const 
     if (!r->files) {
         r->files = xcalloc(ledger->n_files, sizeof *r->files);
         r->n_files = ledger->n_files;
-        read_plan(r, ledger->plan.root);
+        const json_t *plan = ledger->plan.root;
+        size_t i;
+        json_t *cell;
+        r->planned = plan;
+        r->launches = json_integer_of(plan, "launches");
+        json_array_foreach(json_object_get(plan, "cells"), i, cell) describe_cell(
+            recorded_add(r, json_text_of(cell, "id"), json_text_of(cell, "group")), cell);
     }
     host_load_line(in->load, l);
     if (in->also)
@@ -382,50 +345,35 @@ static int read_recordings(struct recorded *r, const struct ledger_reader *also)
 
 /* ---- the config ---- */
 
-/* A limit describes the hardware, not the run. So a corrected config also applies to older
- * recordings, in figures, tables and paper. The run's other overrides may be of sections that this
- * config does not have: the run may be from another config of the platform. */
-static int read_limit(struct recorded *r, const struct config *recorded)
+static int read_config(struct recorded *r)
 {
-    AUTO_FREE char *path = xstrfmt("configs/%s.ini", r->platform);
-    AUTO(config_free_of) struct config *today = NULL;
-    size_t n = 0;
-    while (r->overrides && r->overrides[n])
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir),
+                   *today_path = xstrfmt("configs/%s.ini", r->platform);
+    bool there = !access(path, F_OK);
+    AUTO(config_free_of) struct config *config = NULL, *today = NULL;
+    struct settings set;
+    CHECK(there ? config_load(&config, path, (const char *const *)r->overrides)
+                : config_from_text(&config, path, "", 0, NULL));
+    CHECK(settings_read(config, &set));
+    r->precision = set.measure.precision;
+    /* A limit describes the hardware, not the run. So a corrected config also applies to older
+     * recordings. The run's other overrides may be of sections that this config does not have: the run may
+     * be from another config of the platform. */
+    size_t n = 0, kept = 0;
+    while (r->overrides[n])
         n++;
     AUTO_FREE const char **limits = xcalloc(n + 1, sizeof *limits);
-    for (size_t i = 0, kept = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (!strncmp(r->overrides[i], "limits:", strlen("limits:")))
             limits[kept++] = r->overrides[i];
-    int code = access(path, F_OK) ? GS_OK : config_load(&today, path, limits);
-    r->limit = today      ? settings_limit(today, "busbw")
-               : recorded ? settings_limit(recorded, "busbw")
-                          : (double)NAN;
+    int code = access(today_path, F_OK) ? GS_OK : config_load(&today, today_path, limits);
+    r->limit = today   ? settings_limit(today, "busbw")
+               : there ? settings_limit(config, "busbw")
+                       : (double)NAN;
     return code;
 }
 
-static int read_config(struct recorded *r)
-{
-    AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir);
-    bool there = !access(path, F_OK);
-    AUTO(config_free_of) struct config *config = NULL;
-    struct settings set;
-    int code = there ? config_load(&config, path, (const char *const *)r->overrides)
-                     : config_from_text(&config, path, "", 0, NULL);
-    if (!code && !(code = settings_read(config, &set))) {
-        r->verified = there && set.measure.verify && !r->imported;
-        r->precision = set.measure.precision;
-    }
-    return code ? code : read_limit(r, there ? config : NULL);
-}
-
 /* ---- the folder ---- */
-
-/* A final run must match its manifest; a run without one is read as far as it was recorded. */
-static int verify(const char *dir)
-{
-    AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
-    return access(manifest, F_OK) ? GS_OK : manifest_verify(dir);
-}
 
 int recorded_read(struct recorded **out, const char *dir)
 {
@@ -437,7 +385,8 @@ int recorded_read_with(struct recorded **out, const char *dir, const struct ledg
     struct recorded *r = xcalloc(1, sizeof *r);
     *out = NULL;
     r->dir = xstrdup(dir);
-    int code = verify(dir);
+    /* A run without a manifest is read as far as it was recorded. */
+    int code = run_is_final(dir) ? manifest_verify(dir) : GS_OK;
     TRY(code, read_recordings(r, also));
     if (!code && r->run_id)
         code = read_config(r);
@@ -459,8 +408,19 @@ void recorded_free(struct recorded *r)
 {
     if (!r)
         return;
-    for (size_t i = 0; i < r->n_cells; i++)
-        recorded_free_cell(&r->cells[i]);
+    for (size_t i = 0; i < r->n_cells; i++) {
+        struct rec_cell *c = &r->cells[i];
+        for (size_t m = 0; m < c->n_metrics; m++) {
+            free(c->metrics[m]);
+            free(c->units[m]);
+        }
+        char *const owned[] = {c->config, c->mode, c->params, c->ran};
+        for (size_t k = 0; k < COUNT(owned); k++)
+            free(owned[k]);
+        free(c->metrics);
+        free(c->units);
+        words_free(&c->values);
+    }
     for (char **o = r->overrides; o && *o; o++)
         free(*o);
     free(r->overrides);

@@ -64,7 +64,6 @@ struct recorded {
     int64_t ranks, nodes, launches; /* launches: also those that replace one */
     uint64_t seed;
     char **overrides; /* of the config, NULL-terminated */
-    bool verified;    /* the plugin verified the results after each block */
     bool planned;     /* there is a plan.json */
     bool imported;    /* no plan, and no block holds two configs */
     /* [limits] busbw, bytes a second, of configs/PLATFORM.ini; where there is none, of the config

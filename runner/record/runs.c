@@ -82,38 +82,22 @@ static bool take_key(void *ctx, const struct raw_line *l)
 
 /* ---- folders ---- */
 
-static void add(struct runs *r, const char *dir, struct run_folder run)
-{
-    ALLOC_MORE(r->v, r->n);
-    run.dir = xstrdup(dir);
-    r->v[r->n++] = run;
-}
-
 static int find(struct runs *r, const char *dir, int depth);
 
 static int find_run(struct runs *r, const char *dir, bool named)
 {
     struct run_folder run = {0};
-    if (r->unsorted) {
-        add(r, dir, run);
-        return GS_OK;
+    int code = r->unsorted ? GS_OK : raw_each(dir, 1u << RAW_HEADER, take_key, &run);
+    if (!code && !run.key && named) { /* keyed by its path, as it has no header yet */
+        run.key = xstrdup(dir);
+        run.host = xstrdup("");
     }
-    int code = raw_each(dir, 1u << RAW_HEADER, take_key, &run);
-    if (run.key)
-        add(r, dir, run);
-    else if (!code && named) /* keyed by its path, as it has no header yet */
-        add(r, dir, (struct run_folder){.key = xstrdup(dir), .host = xstrdup("")});
-    else if (!code)
+    if (run.key || r->unsorted) {
+        run.dir = xstrdup(dir);
+        APPEND(r->v, r->n) = run;
+    } else if (!code)
         say("%s: ignored: nothing is recorded yet", dir);
     return code;
-}
-
-static int no_run(const char *name)
-{
-    return errno == ENOTDIR && !access(name, F_OK)
-               ? fail_at(GS_USAGE, name, 0,
-                         "is a file; give a run folder, a platform or the id of a run")
-               : locate_failed(GS_USAGE, name, LOCATE_RUN);
 }
 
 static int find_below(struct runs *r, const char *dir, int depth)
@@ -121,7 +105,10 @@ static int find_below(struct runs *r, const char *dir, int depth)
     AUTO_WORDS struct words names = {0};
     int code = GS_OK;
     if (!files_list(dir, "*", &names))
-        return no_run(dir);
+        return errno == ENOTDIR && !access(dir, F_OK)
+                   ? fail_at(GS_USAGE, dir, 0,
+                             "is a file; give a run folder, a platform or the id of a run")
+                   : locate_failed(GS_USAGE, dir, LOCATE_RUN);
     for (size_t i = 0; i < names.n; i++) {
         AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
         int one = files_is_folder(path) ? find(r, path, depth + 1) : GS_OK;
@@ -317,13 +304,6 @@ static void drop(struct runs *runs, size_t i)
     memmove(runs->v + i, runs->v + i + 1, (--runs->n - i) * sizeof *runs->v);
 }
 
-static void keep_platform(struct runs *runs, const char *platform)
-{
-    for (size_t i = runs->n; i-- > 0;)
-        if (!is_platform(&runs->v[i], platform))
-            drop(runs, i);
-}
-
 static bool take_group(void *ctx, const struct raw_line *l)
 {
     char **first = ctx;
@@ -333,39 +313,32 @@ static bool take_group(void *ctx, const struct raw_line *l)
     return true;
 }
 
-static void set_standing(struct run_folder *run)
-{
-    AUTO_FREE char *group = NULL;
-    char ignored[1];
-    err_capture(ignored, sizeof ignored);
-    raw_each(run->dir, 1u << RAW_CELL, take_group, &group);
-    err_capture(NULL, 0);
-    run->section = runs_section(run->key, group);
-    run->rank = runs_rank(run_is_final(run->dir), runs_measured(run->dir), path_name(run->dir));
-}
-
-static void leave_out(struct choice *c, size_t i, const struct run_folder *kept)
-{
-    const char *dir = c->runs.v[i].dir, *name = path_name(dir);
-    bool newer = !run_is_final(dir) && strcmp(name, path_name(kept->dir)) > 0;
-    if (newer && (!c->unfinished || strcmp(name, path_name(c->unfinished)) > 0))
-        xstrset(&c->unfinished, dir);
-    c->older += !newer;
-    drop(&c->runs, i);
-}
-
 static void keep_latest(struct choice *c)
 {
-    for (size_t i = 0; i < c->runs.n; i++)
-        set_standing(&c->runs.v[i]);
+    for (size_t i = 0; i < c->runs.n; i++) {
+        struct run_folder *run = &c->runs.v[i];
+        AUTO_FREE char *group = NULL;
+        char ignored[1];
+        err_capture(ignored, sizeof ignored);
+        raw_each(run->dir, 1u << RAW_CELL, take_group, &group);
+        err_capture(NULL, 0);
+        run->section = runs_section(run->key, group);
+        run->rank = runs_rank(run_is_final(run->dir), runs_measured(run->dir), path_name(run->dir));
+    }
     for (size_t i = c->runs.n; i-- > 0;) {
         const struct run_folder *one = &c->runs.v[i];
         for (size_t k = 0; k < c->runs.n; k++)
             if (!strcmp(c->runs.v[k].section, one->section) &&
                 strcmp(c->runs.v[k].rank, one->rank) > 0)
                 one = &c->runs.v[k];
-        if (one != &c->runs.v[i])
-            leave_out(c, i, one);
+        if (one == &c->runs.v[i])
+            continue;
+        const char *dir = c->runs.v[i].dir, *name = path_name(dir);
+        bool newer = !run_is_final(dir) && strcmp(name, path_name(one->dir)) > 0;
+        if (newer && (!c->unfinished || strcmp(name, path_name(c->unfinished)) > 0))
+            xstrset(&c->unfinished, dir);
+        c->older += !newer;
+        drop(&c->runs, i);
     }
 }
 
@@ -384,7 +357,9 @@ int runs_choose(struct choice *c, const char *const *args, size_t n)
         c->here = mine;
         const char *key = (mine ? mine : runs_choice_latest(c))->key;
         c->platform = xstrfmt("%.*s", (int)strcspn(key, "\n"), key);
-        keep_platform(&c->runs, c->platform);
+        for (size_t i = c->runs.n; i-- > 0;)
+            if (!is_platform(&c->runs.v[i], c->platform))
+                drop(&c->runs, i);
     }
     if (!code && c->platform)
         keep_latest(c);

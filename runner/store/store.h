@@ -19,7 +19,6 @@
 #include <stdbool.h>
 
 #define STORE_PATH "data/gradsync.db"
-#define STORE_TABLES_DIR "data/csv"
 
 struct store_table {
     const char *name, *columns, *row; /* row: of what it has one */
