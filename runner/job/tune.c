@@ -1141,9 +1141,17 @@ static int first_again(struct tune *t, bool *open)
     CHECK(launch_run(&l, &as_is, &r));
     t->stopped = t->stopped || r.stopped;
     size_t blocks = blocks_of(&r.journals.visits);
-    if (r.kind || *r.crash)
-        leave_hung(t, &r);
-    if (t->stopped || r.kind || *r.crash || !blocks)
+    if (t->stopped)
+        return GS_OK;
+    if (r.kind || *r.crash) {
+        end_progress();
+        if (!leave_hung(t, &r))
+            say("tune: launch %ld is not counted: %s: %s; its output is in %s/launch-%02ld.01.log",
+                t->price_launches + 1, r.kind ? r.kind : "crash", r.kind ? r.why : r.crash,
+                t->race_dir, t->price_launches + 1);
+        return GS_OK;
+    }
+    if (!blocks)
         return GS_OK;
     name_arms(t, &r.journals.visits);
     CHECK(record_visits(t, &r, true));

@@ -14,8 +14,9 @@
 bool tune_ignores(const char *name)
 {
     static const char *const prefixes[] = {
-        "NCCL_DEBUG", "NCCL_VERSION", "NCCL_HOME",    "NCCL_ROOT",      "NCCL_INCLUDE",
-        "NCCL_LIB",   "NCCL_TESTS",   "NCCL_COMM_ID", "NCCL_TOPO_DUMP", "NCCL_GRAPH_DUMP_",
+        "NCCL_DEBUG",     "NCCL_VERSION",     "NCCL_HOME",   "NCCL_ROOT",
+        "NCCL_INCLUDE",   "NCCL_LIB",         "NCCL_TESTS",  "NCCL_COMM_ID",
+        "NCCL_TOPO_DUMP", "NCCL_GRAPH_DUMP_", "NCCL_HOSTID", /* which rank is where: no setting */
     };
     for (size_t i = 0; i < COUNT(prefixes); i++)
         if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
