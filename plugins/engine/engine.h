@@ -41,6 +41,10 @@
  *                  block in which more than half of the visits were interrupted, visits get half the steps
  *           OVER   the blocks are over: the job goes on in `auto`, or in the arm that is kept
  *           OFF    the lanes could not agree: the lane keeps its arm
+ *         The host may be a whole visit ahead of its GPU, and NCCL's threads already wait for the collectives that
+ *         it has sent: those of the next arm would take processors from this one. So the first call of a visit
+ *         waits until the GPU has passed the last one, without the lock, since the call of another GPU of this
+ *         process may be what it waits for
  *         All lanes must change their arm at the same call, also if only some of them see a call. So an arm changes only
  *         at the driver's steps, by their number, and after an agreement.
  *
@@ -155,6 +159,7 @@ struct lane_clock {
 struct turn {
     size_t arm; /* index; 0: auto */
     enum engine_part part;
+    bool switches; /* a visit ends here, and the GPU may still be at it (lane_passed) */
 };
 
 /* The elements that a part leaves of a call. */
@@ -187,6 +192,8 @@ void lane_other(struct lane *l, size_t bytes);
 void lane_captured(struct lane *l);
 struct journal *lane_journal(struct lane *l);
 void lane_write_end(struct lane *l);
+/* Has the GPU passed the visit that ended last? For the thread that made its calls, beside others. */
+bool lane_passed(const struct lane *l);
 /* Visits are over, and no arm but that of the lane's calls is used again. */
 bool lane_keeps(const struct lane *l);
 

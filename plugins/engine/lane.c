@@ -346,7 +346,7 @@ struct lane {
     bool measuring;
     unsigned cut; /* visits of this block that were interrupted */
     struct visit now, pending;
-    bool is_pending;
+    bool is_pending, switches;
 
     uint64_t calls, others, told_ns; /* told_ns: the latest "seen" */
     struct sum sum, sum_at,
@@ -554,6 +554,7 @@ static void begin_visit(struct lane *l, uint64_t now)
 {
     l->arm = l->order[l->place] == ENGINE_ARMS ? 0 : l->order[l->place];
     l->at = 0;
+    l->switches = l->has_clock && l->is_pending;
     journal_line(&l->journal, "{\"type\":\"turn\",\"arm\":\"%s\",\"block\":%llu}",
                  config->arms[l->arm].id, (ull)l->block);
     begin_measuring(l, now);
@@ -853,7 +854,8 @@ struct turn lane_call(struct lane_comm *c, enum engine_func func, size_t bytes, 
     l->sum.large += bytes >= PART_LEAST ? bytes : 0;
     l->sum.reduced += func == FUNC_ALL_REDUCE ? bytes : 0;
     tell(l);
-    struct turn t = {.arm = l->arm};
+    struct turn t = {.arm = l->arm, .switches = l->switches};
+    l->switches = false;
     if (bytes >= PART_LEAST && config->n_arms)
         t.part = config->arms[t.arm].part;
     l->now.calls++;
@@ -879,6 +881,11 @@ void lane_captured(struct lane *l)
     if (l->state < OVER)
         over(l, OFF, "a collective was captured in a CUDA graph");
     l->arm = 0;
+}
+
+bool lane_passed(const struct lane *l)
+{
+    return !l->is_pending || l->clock.passed(l->clock.ctx, l->pending.set, l->pending.n - 1);
 }
 
 bool lane_keeps(const struct lane *l)

@@ -180,6 +180,7 @@ struct gpu {
     bool is_known;  /* the journal names the profiler, if the job has one */
     size_t taken_B; /* by copies */
     bool is_kept;   /* there are no shadows but those of the arm that is kept */
+    bool stuck;     /* it did not pass a visit in time */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -251,6 +252,20 @@ static double between_ns(void *ctx, unsigned set, unsigned i)
     if (!from || !to || cu->event_wait(to) || cu->event_ms(&ms, from, to))
         return -1;
     return (double)ms * 1e6;
+}
+
+/* Without the lock. A job whose GPU waits for this host in turn is not stopped: it goes on, and this GPU is not waited for
+ * again. */
+static void wait_for_visit(struct gpu *g)
+{
+    const struct timespec pause = {.tv_nsec = 20000};
+    uint64_t until = now_ns() + 30000000000u;
+    cuda_context before = cuda_enter(g->context);
+    while (!lane_passed(g->lane) && !g->stuck) {
+        g->stuck = now_ns() > until;
+        nanosleep(&pause, NULL);
+    }
+    cuda_enter(before);
 }
 
 static struct gpu *gpu_of(comm_t comm)
@@ -1004,7 +1019,7 @@ static struct turn turn_of(struct comm *c, enum engine_func func, size_t bytes)
         while (i < group->n_peers && group->peers[i].comm != c->handle)
             i++;
         if (group->depth && i < group->n_peers)
-            return (struct turn){group->arm, group->peers[i].part};
+            return (struct turn){.arm = group->arm, .part = group->peers[i].part};
         bytes = PART_LEAST;
     }
     struct turn t = lane_call(c->lane, func, bytes, inside);
@@ -1035,6 +1050,7 @@ static struct route route_of(comm_t comm, enum engine_func func, size_t count, i
     bool captured = cuda_is_captured(stream);
     bool per_rank =
         func == FUNC_ALL_GATHER || func == FUNC_REDUCE_SCATTER || func == FUNC_ALL_TO_ALL;
+    struct gpu *switches = NULL;
     pthread_mutex_lock(&lock);
     if (!engine_config()) {
         int n = 1;
@@ -1055,6 +1071,7 @@ static struct route route_of(comm_t comm, enum engine_func func, size_t count, i
         c->gpu->stream = stream;
         cuda_context before = cuda_enter(c->gpu->context);
         struct turn t = turn_of(c, func, bytes);
+        switches = t.switches ? c->gpu : NULL;
         size_t library = c->shadows[t.arm] ? t.arm : 0;
         bool small_peer = func == FUNC_SEND_RECV && bytes < PART_LEAST;
         if (library != c->gpu->library)
@@ -1078,6 +1095,8 @@ static struct route route_of(comm_t comm, enum engine_func func, size_t count, i
         }
     }
     pthread_mutex_unlock(&lock);
+    if (switches)
+        wait_for_visit(switches);
     return r;
 }
 
