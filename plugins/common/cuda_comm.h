@@ -21,7 +21,6 @@
 #include "common/cuda_gpu.h"
 
 #include <nccl.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct scoped_env {

@@ -166,28 +166,13 @@ void csv_end(struct csv *c)
         c->spread->at = 0;
 }
 
-/* As "%0*": at least `least` digits; without a '\0'. How many. */
-static int digits_of(char *buf, uint64_t v, int least)
-{
-    char last[20];
-    int n = 0;
-    for (; v || n < least; v /= 10)
-        last[n++] = (char)('0' + v % 10);
-    for (int i = 0; i < n; i++)
-        buf[i] = last[n - 1 - i];
-    return n;
-}
-
 void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters)
 {
     uint64_t ns = time_ns / iters, fs = (time_ns % iters * 1000000 + iters / 2) / iters,
              unit = 1000000000;
     ns += fs / 1000000;
-    /* By hand: a table has one for each sample. */
-    int n = digits_of(buf, ns / unit, 1);
-    buf[n++] = '.';
-    n += digits_of(buf + n, ns % unit, 9);
-    n += digits_of(buf + n, fs % 1000000, 6);
+    int n = snprintf(buf, CSV_DECIMAL, "%" PRIu64 ".%09" PRIu64 "%06" PRIu64, ns / unit, ns % unit,
+                     fs % 1000000);
     while (buf[n - 1] == '0')
         n--;
     n -= buf[n - 1] == '.';

@@ -215,13 +215,6 @@ void words_free(struct words *w)
     *w = (struct words){0};
 }
 
-const char *text_ranks_on(char *buf, size_t size, long long ranks, long long nodes)
-{
-    snprintf(buf, size, "%lld rank%s on %lld node%s", ranks, ranks == 1 ? "" : "s", nodes,
-             nodes == 1 ? "" : "s");
-    return buf;
-}
-
 bool text_integer(const char *s, long long min, long long max, long long *value, const char **end)
 {
     char *behind;

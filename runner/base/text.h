@@ -62,10 +62,6 @@ const char *text_did_you_mean(char *buf, size_t size, const char *open, const ch
 #define DID_YOU_MEAN(near) DID_YOU_MEAN_IN("'", near, "'")
 #define DID_YOU_MEAN_SECTION(near) DID_YOU_MEAN_IN("[", near, "]")
 
-/* "2 ranks on 1 node" */
-const char *text_ranks_on(char *buf, size_t size, long long ranks, long long nodes);
-#define RANKS_ON(ranks, nodes) text_ranks_on((char[64]){0}, 64, ranks, nodes)
-
 /* Parses the decimal integer at the start of s and sets *end behind it. False if there is none, or
  * if it is outside min..max. */
 bool text_integer(const char *s, long long min, long long max, long long *value, const char **end);

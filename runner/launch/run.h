@@ -12,7 +12,6 @@
 #include "plan/plan.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #define RUN_DATA "data/raw" /* default of -o */
 

@@ -11,7 +11,6 @@
 #include "plan/plan.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* ---- how an attempt ended ----
  *

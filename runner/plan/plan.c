@@ -436,62 +436,26 @@ static int plan_cells(struct plan *p)
 
 /* ---- the plan of a section ---- */
 
-int plan_sections_none(const struct config *c, const char *word)
+/* No section is selected. */
+static int no_section(const struct config *c, const char *word)
 {
-    const char *names[64];
-    size_t n = 0;
-    for (; n < COUNT(names) && config_workload(c, n); n++)
-        names[n] = config_workload(c, n);
     if (!word)
         return fail_at(
             GS_USAGE, c->path, 0,
             "no workload section; add one, e.g. [mpi_allreduce] ('gradsync help plugins')");
-    const char *near = text_nearest(word, names, n);
-    return fail_at(GS_USAGE, c->path, 0, "no workload section [%s]%s", word, DID_YOU_MEAN(near));
+    AUTO_TEXT struct text all = {0};
+    for (size_t i = 0; config_workload(c, i); i++)
+        text_addf(&all, "%s%s", i ? ", " : "", config_workload(c, i));
+    return fail_at(GS_USAGE, c->path, 0, "no workload section [%s]; choose %s", word,
+                   all.len ? all.s : "another config");
 }
 
-int plan_build_from(struct plan **out, struct config *config, const char *section,
-                    struct plugin *plugin, const struct settings *set)
-{
-    struct settings read;
-    if (!set && settings_read(config, &read)) {
-        plugin_unload(plugin);
-        config_free(config);
-        *out = NULL;
-        return GS_USAGE;
-    }
-    set = set ? set : &read;
-    struct plan *p = xcalloc(1, sizeof *p);
-    size_t word = strcspn(section, " ");
-    p->config = config;
-    p->plugin = plugin;
-    p->set = *set;
-    p->section = xstrdup(section);
-    p->workload = xstrfmt("%.*s", (int)word, section);
-    p->label = xstrdup(section[word] ? section + word + 1 : "");
-    p->seed = (uint64_t)set->measure.seed;
-    if (!p->seed) {
-        if (getrandom(&p->seed, sizeof p->seed, GRND_NONBLOCK) != (ssize_t)sizeof p->seed)
-            p->seed = (uint64_t)time(NULL) * 1000000007u << 11;
-        /* 53 bits, so that readers that keep numbers as doubles keep it whole; never 0. */
-        p->seed = (p->seed >> 11) | 1;
-    }
-    sha256_hex(config->text, strlen(config->text), p->config_sha256);
-    int code =
-        config_section(config, section) ? plan_cells(p) : plan_sections_none(config, section);
-    if (code) {
-        plan_free(p);
-        p = NULL;
-    }
-    *out = p;
-    return code;
-}
-
-int plan_plugin(struct plugin **out, const struct config *c, const char *section)
+/* The plugin of a section; an error names the section's line. */
+static int load_plugin(struct plugin **out, const struct config *c, const char *section)
 {
     const struct config_section *s = config_section(c, section);
     if (!s)
-        return plan_sections_none(c, section);
+        return no_section(c, section);
     if (train_is_section(section))
         return fail_at(
             GS_USAGE, c->path, s->line,
@@ -504,19 +468,34 @@ int plan_plugin(struct plugin **out, const struct config *c, const char *section
     int code = plugin_load(out, name);
     err_capture(NULL, 0);
     const char *text = strncmp(said, "gradsync: ", 10) ? said : said + 10;
-    if (code)
-        fail_at((enum gs_exit)code, c->path, s->line, "[%s]: %s", section, text);
-    return code;
+    return code ? fail_at((enum gs_exit)code, c->path, s->line, "[%s]: %s", section, text) : GS_OK;
 }
 
-int plan_build(struct plan **out, struct config *config, const char *section)
+int plan_build(struct plan **out, struct config *config, const char *section, struct plugin *plugin)
 {
-    struct plugin *plugin = NULL;
-    int code = plan_plugin(&plugin, config, section);
+    struct plan *p = xcalloc(1, sizeof *p);
+    size_t word = strcspn(section, " ");
     *out = NULL;
-    if (!code)
-        return plan_build_from(out, config, section, plugin, NULL);
-    config_free(config);
+    p->config = config;
+    p->plugin = plugin;
+    p->section = xstrdup(section);
+    p->workload = xstrfmt("%.*s", (int)word, section);
+    p->label = xstrdup(section[word] ? section + word + 1 : "");
+    sha256_hex(config->text, strlen(config->text), p->config_sha256);
+    int code = plugin ? GS_OK : load_plugin(&p->plugin, config, section);
+    TRY(code, settings_read(config, &p->set));
+    p->seed = (uint64_t)p->set.measure.seed;
+    if (!p->seed) {
+        if (getrandom(&p->seed, sizeof p->seed, GRND_NONBLOCK) != (ssize_t)sizeof p->seed)
+            p->seed = (uint64_t)time(NULL) * 1000000007u << 11;
+        /* 53 bits, so that readers that keep numbers as doubles keep it whole; never 0. */
+        p->seed = (p->seed >> 11) | 1;
+    }
+    TRY(code, plan_cells(p));
+    if (code)
+        plan_free(p);
+    else
+        *out = p;
     return code;
 }
 
@@ -546,14 +525,14 @@ int plan_sections_of(struct sections *s, struct config *c, const char *workload)
         struct plan *p = NULL;
         if (!is_wanted(config_workload(c, i), workload))
             continue;
-        int one = plan_build(&p, config_share(c), config_workload(c, i));
+        int one = plan_build(&p, config_share(c), config_workload(c, i), NULL);
         if (!one)
             APPEND(s->plans, s->n) = p;
         else
             *(one == GS_CANNOT ? &s->left_out : &code) = one;
     }
     if (!code && !s->n)
-        code = s->left_out ? s->left_out : plan_sections_none(c, workload);
+        code = s->left_out ? s->left_out : no_section(c, workload);
     return code;
 }
 

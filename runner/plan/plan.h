@@ -87,19 +87,13 @@ uint64_t plan_launch_seed(uint64_t seed, int launch);
 
 /* ---- the plan of a section ---- */
 
-/* Takes ownership of config, even on failure. Returns GS_OK, or a code after an error was reported:
- * unknown key (with the nearest name), value out of range, empty sweep, a cell for
- * which describe() returns WL_FAIL. A cell that describe() skips stays in the plan, with the
- * reason. A cell whose shape is config_free gets the defaults of the WL_CONFIG parameters and the
- * label "". The seed is [measure] seed, or drawn if that is 0. */
-int plan_build(struct plan **out, struct config *config, const char *section);
-
-/* The steps of plan_build. plan_plugin loads the section's plugin; its errors name the section's
- * line. plan_build_from takes ownership of config and plugin, even on failure; set NULL: the settings
- * are read here. */
-int plan_plugin(struct plugin **out, const struct config *config, const char *section);
-int plan_build_from(struct plan **out, struct config *config, const char *section,
-                    struct plugin *plugin, const struct settings *set);
+/* Takes ownership of config and plugin, even on failure; plugin NULL: loads that of the section. Returns
+ * GS_OK, or a code after an error was reported: unknown key (with the nearest name), value out of range,
+ * empty sweep, a cell for which describe() returns WL_FAIL. A cell that describe() skips stays in the
+ * plan, with the reason. A cell whose shape is config_free gets the defaults of the WL_CONFIG parameters
+ * and the label "". The seed is [measure] seed, or drawn if that is 0. */
+int plan_build(struct plan **out, struct config *config, const char *section,
+               struct plugin *plugin);
 
 /* ---- the sections of a config ---- */
 
@@ -117,9 +111,6 @@ int plan_sections(struct sections *s, const char *config, const char *const *ove
 /* The same for a config that was read; the plans share it. */
 int plan_sections_of(struct sections *s, struct config *c, const char *workload);
 void plan_sections_free(struct sections *s);
-
-/* Reports that no section is selected, with the nearest name. GS_USAGE. */
-int plan_sections_none(const struct config *c, const char *word);
 
 /* ---- what a plan takes, in time and memory ---- */
 

@@ -9,7 +9,6 @@
 #include "workload.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* ---- loading ---- */
 

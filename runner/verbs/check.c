@@ -15,7 +15,6 @@
 #include "launch/launcher.h"
 #include "launch/run.h"
 #include "plan/plan.h"
-#include "plan/sweep.h"
 #include "plugin/plugin.h"
 #include "record/ledger.h"
 #include "record/manifest.h"
@@ -26,35 +25,15 @@
 #include "wan/wan_audit.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- check config ---- */
-
-static int check_workload(struct config *c, const char *section, const struct settings *set)
-{
-    struct plugin *plugin;
-    struct plan *plan;
-    CHECK(plan_plugin(&plugin, c, section));
-    if (set) {
-        int code = plan_build_from(&plan, config_share(c), section, plugin, set);
-        plan_free(plan);
-        return code;
-    }
-    /* With faulty settings there are no cells, but keys and values can still be checked. */
-    struct sweep sweep;
-    int code = sweep_read(&sweep, c, section, &plugin->wl);
-    sweep_free(&sweep);
-    plugin_unload(plugin);
-    return code;
-}
 
 /* [sites], [links] and [model]: faults, and warnings of claims that are impossible. */
 static int check_sites(const struct config *c)
@@ -86,17 +65,15 @@ static int check_config(const char *path, const char *const *overrides)
     int code = config_load_all(&c, path, overrides);
     if (!c)
         return code;
-    int read = settings_read(c, &set);
+    int read = settings_read(c, &set); /* without which no workload can be planned */
     code = err_worse(code, read);
-    for (size_t i = 0; config_workload(c, i); i++)
-        code = err_worse(code, check_workload(c, config_workload(c, i), read ? NULL : &set));
+    AUTO(plan_sections_free) struct sections s = {0};
+    if (!read && (config_workload(c, 0) || !config_section(c, "model"))) {
+        int planned = plan_sections_of(&s, c, NULL);
+        code = err_worse(err_worse(code, planned), s.left_out);
+    }
     code = err_worse(code, check_sites(c));
     code = err_worse(code, limits_claims_check(c));
-    if (!config_workload(c, 0) && !config_section(c, "model"))
-        code =
-            err_worse(code, fail_at(GS_USAGE, path, 0,
-                                    "no workload section; add one, e.g. [mpi_allreduce]; 'gradsync "
-                                    "help plugins' shows the plugins"));
     config_free(c);
     return code;
 }

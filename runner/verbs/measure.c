@@ -21,7 +21,6 @@
 #include "wan/net.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,8 +76,9 @@ static void print_cost(const struct plan *p)
 static void print_plan(const struct plan *p, bool all)
 {
     AUTO_FREE char *title =
-        xstrfmt("[%s] on %s, %s%s", p->section, p->set.platform.name,
-                RANKS_ON((long long)p->set.launch.ranks, (long long)p->set.launch.nodes),
+        xstrfmt("[%s] on %s, %lld rank%s on %lld node%s%s", p->section, p->set.platform.name,
+                (long long)p->set.launch.ranks, p->set.launch.ranks == 1 ? "" : "s",
+                (long long)p->set.launch.nodes, p->set.launch.nodes == 1 ? "" : "s",
                 launcher_binds_to_gpus(p) ? ", each bound beside its GPU" : "");
     screen_say(title);
     plan_table(p, all);
