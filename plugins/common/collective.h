@@ -3,9 +3,8 @@
  * The collectives that plugins measure: buffers, bus bandwidth and results, as nccl-tests defines
  * them (its doc/PERFORMANCE.md). Pure host C.
  *
- * `size` is the larger of a rank's two buffers. All-gather, reduce-scatter and all-to-all cut it
- * into one block for each rank. The root of broadcast and reduce is rank 0. In sendrecv, each rank
- * sends to the next and receives from the one before.
+ * `size` is the larger of a rank's two buffers. All-gather and reduce-scatter cut it into one block for
+ * each rank.
  *
  * Below: rounds in which all pairs of ranks meet.
  */
@@ -19,18 +18,12 @@ enum collective {
     COLLECTIVE_ALLREDUCE,
     COLLECTIVE_ALLGATHER,
     COLLECTIVE_REDUCESCATTER,
-    COLLECTIVE_ALLTOALL,
-    COLLECTIVE_BROADCAST,
-    COLLECTIVE_REDUCE,
-    COLLECTIVE_SENDRECV,
     COLLECTIVES
 };
 extern const char *const collective_names[COLLECTIVES + 1]; /* NULL-terminated */
-#define COLLECTIVE_ROOT 0
 
 /* busbw = size / time * factor. */
 double collective_busbw_factor(enum collective c, double ranks);
-bool collective_reduces(enum collective c);
 
 /* False: `why` says why a buffer of `size` bytes cannot be used, and what can. */
 bool collective_divides(enum collective c, uint64_t size, size_t element_B, const char *dtype,
@@ -45,18 +38,6 @@ struct collective_range collective_input(enum collective c, int rank, int ranks,
                                          bool in_place);
 struct collective_range collective_output(enum collective c, int rank, int ranks, size_t count,
                                           bool in_place);
-
-/* A part of the result on one rank. */
-struct collective_part {
-    size_t first, n; /* elements of the output */
-    int source;      /* the rank whose input it is; COLLECTIVE_REDUCED: the reduced inputs of all */
-    size_t input_first; /* its first element in that input */
-};
-#define COLLECTIVE_REDUCED (-1)
-
-/* The parts of a result. A rank that receives nothing has none. */
-int collective_parts(enum collective c, int rank, int ranks);
-struct collective_part collective_part(enum collective c, int rank, int ranks, size_t count, int i);
 
 /* Device memory of one NCCL communicator on one rank, estimated; only plans use it. NCCL allocates about
  * 6 MiB for each channel and peer (buffers of LL, LL128 and Simple). It has up to 24 channels over

@@ -460,10 +460,11 @@ enum wl_status comm_prove(struct comms *c, const struct comm *comm, const struct
              ran->protocol, ran->ctas);
     host->note(host->ctx, "ran", text);
     if (comm->key.policy == NCCL_POLICY_ZERO && ran->ctas > 0) {
-        HOST_FAIL(host,
-                  "NCCL ran %s despite policy=zero: it uses copy engines only for all-gather and "
-                  "all-to-all of memory=symmetric on one host",
-                  text);
+        HOST_FAIL(
+            host,
+            "NCCL ran %s despite policy=zero: it uses copy engines only for the all-gather of "
+            "memory=symmetric on one host",
+            text);
         return WL_SKIP;
     }
     if (kept(algorithm_log[comm->key.algorithm], ran->algorithm) &&

@@ -61,10 +61,10 @@ static const struct wl_param params[] = {
      "nccl-tests (NCCL 2.19); registered: the same, but by ncclCommRegister; symmetric: in "
      "windows that NCCL registers (2.27)"},
     {P(collective, WL_CHOICE, WL_AXIS, int), NULL, "allreduce", 0, 0, collective_names,
-     "the collective; sendrecv: to the next rank, from the one before; size as in nccl-tests"},
+     "the collective; size as in nccl-tests"},
     {P(policy, WL_CHOICE, WL_CONFIG, int), NULL, "default", 0, 0, policies,
-     "NCCL's CTA policy; efficiency: few CTAs (NCCL 2.27); zero: copy engines, for all-gather and "
-     "all-to-all of symmetric memory (2.28)"},
+     "NCCL's CTA policy; efficiency: few CTAs (NCCL 2.27); zero: copy engines, for all-gather of "
+     "symmetric memory (2.28)"},
     {0}};
 
 static const char *const added[] = {"collective", "policy", NULL};
@@ -110,12 +110,10 @@ static enum wl_status judge(const struct nccl_cell *c, const struct wl_job *job,
                             size_t n)
 {
     const enum collective collective = (enum collective)c->collective;
-    const char *name = collective_names[collective];
     const struct payload_dtype *d = &payload_dtypes[c->dtype];
-    const bool p2p = collective == COLLECTIVE_ALLTOALL || collective == COLLECTIVE_SENDRECV;
-    /* NCCL 2.28 to 2.30 can use copy engines for these. Elsewhere policy=zero changes nothing. */
-    const bool copies = !strcmp(memories[c->memory], "symmetric") &&
-                        (collective == COLLECTIVE_ALLGATHER || collective == COLLECTIVE_ALLTOALL);
+    /* NCCL 2.28 to 2.30 can use copy engines for it. Elsewhere policy=zero changes nothing. */
+    const bool copies =
+        !strcmp(memories[c->memory], "symmetric") && collective == COLLECTIVE_ALLGATHER;
     struct payload_words p;
     if (job->ranks < 2)
         return HOST_WHY(WL_FAIL, why, n, "%s needs 2 ranks or more: on 1 it is a copy",
@@ -125,19 +123,12 @@ static enum wl_status judge(const struct nccl_cell *c, const struct wl_job *job,
                         (long long)c->hosts, job->ranks);
     if (!collective_divides(collective, c->size, d->size_B, dtypes[c->dtype], job->ranks, why, n))
         return WL_FAIL;
-    if (p2p && (c->algorithm || c->protocol))
-        return HOST_WHY(WL_SKIP, why, n,
-                        "collective=%s is sends and receives, which have no algorithm or protocol",
-                        name);
-    if (p2p && c->in_place)
-        return HOST_WHY(WL_SKIP, why, n, "collective=%s cannot be done in place: use in_place=no",
-                        name);
     if (!strcmp(policies[c->policy], "zero") && !copies)
-        return HOST_WHY(
-            WL_SKIP, why, n,
-            "policy=zero needs memory=symmetric and collective=allgather or alltoall: NCCL "
-            "uses copy engines for no others");
-    if (collective_reduces(collective) &&
+        return HOST_WHY(WL_SKIP, why, n,
+                        "policy=zero needs memory=symmetric and collective=allgather: NCCL uses "
+                        "copy engines for "
+                        "no other of these");
+    if (collective != COLLECTIVE_ALLGATHER &&
         !payload_words_make(&p, (enum payload_type)c->dtype, 0, job->ranks, false, 1))
         return HOST_WHY(WL_SKIP, why, n,
                         "no sum of %s over %d ranks is exact, so no result could be checked",

@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
-#include "common/collective.h"
 #include "config/locate.h"
 
 #include <ctype.h>
@@ -784,8 +783,9 @@ void import_sample_us(struct import *imp, const struct import_lines *in, struct 
 
 double import_factor(enum imp_factor factor, int64_t ranks)
 {
-    static const enum collective like[] = {[IMP_ALLREDUCE] = COLLECTIVE_ALLREDUCE,
-                                           [IMP_SHARE] = COLLECTIVE_ALLGATHER,
-                                           [IMP_ONE] = COLLECTIVE_BROADCAST};
-    return factor == IMP_NONE ? 0 : collective_busbw_factor(like[factor], (double)ranks);
+    double share = (double)(ranks - 1) / (double)ranks;
+    return factor == IMP_ALLREDUCE ? 2 * share
+           : factor == IMP_SHARE   ? share
+           : factor == IMP_ONE     ? 1
+                                   : 0;
 }
