@@ -5,7 +5,6 @@
 #include "base/files.h"
 #include "base/jsontext.h"
 #include "base/shell.h"
-#include "base/stats.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/version.h"
@@ -17,7 +16,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +60,6 @@ static const struct {
 } facts[FACTS] = {
     [FACT_PLATFORM] = {"platform", is_folder, "a name of letters, digits, '.', '_', '-'"},
     [FACT_CONFIG] = {"config", is_name, "a label, e.g. ring/LL128"},
-    [FACT_ALGORITHM] = {"algorithm", is_name, "a name, e.g. ring"},
-    [FACT_PROTOCOL] = {"protocol", is_name, "a name, e.g. LL128"},
     [FACT_MODE] = {"mode", is_name, "a name, e.g. overlapped"},
     [FACT_SIZE] = {"size", is_size, "a size, e.g. 4MiB"},
     [FACT_RANKS] = {"ranks", is_count, "a number, at least 1, e.g. 8"},
@@ -87,8 +83,8 @@ int facts_set(struct facts *f, const char *key, const char *value)
         return GS_OK;
     }
     return fail(GS_USAGE,
-                "import: no key is called '%s'%s; the keys are platform, config, algorithm, "
-                "protocol, mode, size, ranks, nodes, collective and unit",
+                "import: no key is called '%s'%s; the keys are platform, config, mode, "
+                "size, ranks, nodes, collective and unit",
                 key, DID_YOU_MEAN(NEAREST(key, facts, FACTS, name)));
 }
 
@@ -116,120 +112,53 @@ void facts_free(struct facts *f)
 
 /* ---- configs ---- */
 
-static const struct {
-    const char *said, *name;
-    enum fact of;
-} words[] = {
-    {"ring", "ring", FACT_ALGORITHM},
-    {"tree", "tree", FACT_ALGORITHM},
-    {"collnet-direct", "collnet-direct", FACT_ALGORITHM},
-    {"collnetdirect", "collnet-direct", FACT_ALGORITHM},
-    {"collnet-chain", "collnet-chain", FACT_ALGORITHM},
-    {"collnetchain", "collnet-chain", FACT_ALGORITHM},
-    {"nvls", "nvls", FACT_ALGORITHM},
-    {"nvls-tree", "nvls-tree", FACT_ALGORITHM},
-    {"nvlstree", "nvls-tree", FACT_ALGORITHM},
-    {"pat", "pat", FACT_ALGORITHM},
-    {"ll", "LL", FACT_PROTOCOL},
-    {"ll128", "LL128", FACT_PROTOCOL},
-    {"simple", "Simple", FACT_PROTOCOL},
-    {"auto", "auto", FACT_CONFIG},
+/* The value of NCCL_ALGO ("ring") or NCCL_PROTO ("LL128") as nccl_allreduce writes it; "": not set. */
+struct choice {
+    char s[IMP_WORD];
 };
 
-/* Which fact the word is a value of; FACTS: unknown. */
-static enum fact known(const char *s, size_t n, const char **name)
+static struct choice choice_of(const struct imp_test *t, const char *name)
 {
-    for (size_t i = 0; i < COUNT(words); i++)
-        if (strlen(words[i].said) == n && !strncasecmp(words[i].said, s, n)) {
-            *name = words[i].name;
-            return words[i].of;
-        }
-    return FACTS;
+    struct choice c;
+    snprintf(c.s, sizeof c.s, "%s", json_text_of(t->settings, name));
+    for (char *k = c.s; *k && !strcmp(name, "NCCL_ALGO"); k++)
+        *k = (char)tolower((unsigned char)*k);
+    return c;
 }
 
-/* Two sources of one fact must agree. */
-static int agree(struct facts *f, enum fact of, const char *value, const char *path)
+static bool is_choice(const char *setting)
 {
-    const char *name = value;
-    known(value, strlen(value), &name);
-    const char *mine = f->value[of];
-    if (mine)
-        known(mine, strlen(mine), &mine);
-    if (mine && strcmp(mine, name))
-        return fail_at(GS_USAGE, path, 0, "two values of %s: %s and %s", facts[of].name, mine,
-                       name);
-    xstrset(&f->value[of], name);
-    return GS_OK;
-}
-
-static void add_part(struct text *t, const char *value)
-{
-    if (value && strcmp(value, "auto"))
-        text_addf(t, "%s%s", t->len ? "/" : "", value);
-}
-
-static const struct {
-    const char *name;
-    enum fact fact;
-} of_facts[] = {{"NCCL_ALGO", FACT_ALGORITHM}, {"NCCL_PROTO", FACT_PROTOCOL}};
-
-/* Does a fact have the variable: NCCL_ALGO, NCCL_PROTO? */
-static bool facts_has(const char *setting)
-{
-    for (size_t i = 0; i < COUNT(of_facts); i++)
-        if (!strcmp(of_facts[i].name, setting))
-            return true;
-    return false;
+    return text_lists("NCCL_ALGO,NCCL_PROTO", ",", setting);
 }
 
 #define PART_MAX 40 /* bytes of a value in a label; a hash tells longer ones apart */
 
-/* Settings that no fact has, by their names: "NCCL_NVLS_ENABLE=0". */
-static void add_settings(struct text *t, json_t *settings)
+/* "ring/LL128/NCCL_NVLS_ENABLE=0": what the user says, and what of the file's settings it lacks. The
+ * caller frees it. */
+static char *label_of(const char *config, const struct imp_test *t)
 {
+    const struct choice choices[] = {choice_of(t, "NCCL_ALGO"), choice_of(t, "NCCL_PROTO")};
     AUTO_WORDS struct words names = {0};
+    struct text s = {0};
     const char *key;
     json_t *v;
-    json_object_foreach(settings, key, v) if (!facts_has(key)) words_add(&names, key);
+    text_add(&s, config && strcmp(config, "auto") ? config : "");
+    for (size_t i = 0; i < COUNT(choices); i++)
+        if (*choices[i].s && !(config && text_lists(config, "/", choices[i].s)))
+            text_addf(&s, "%s%s", s.len ? "/" : "", choices[i].s);
+    json_object_foreach(t->settings, key, v) if (!is_choice(key)) words_add(&names, key);
     words_sort(&names);
     for (size_t i = 0; i < names.n; i++) {
         char hex[65] = "";
-        const char *value = json_text_of(settings, names.v[i]);
+        const char *value = json_text_of(t->settings, names.v[i]);
         if (strlen(value) > PART_MAX)
             sha256_hex(value, strlen(value), hex);
-        text_addf(t, "%s%s=%.*s%s%.6s", t->len ? "/" : "", names.v[i], PART_MAX, value,
+        text_addf(&s, "%s%s=%.*s%s%.6s", s.len ? "/" : "", names.v[i], PART_MAX, value,
                   *hex ? "~" : "", hex);
     }
-}
-
-int facts_config(struct facts *f, const struct imp_test *t, const char *path, char **label)
-{
-    const char *config = f->value[FACT_CONFIG], *name;
-    bool words_alone = config; /* "auto_ll128" is made of known words; "nightly" is kept as it is */
-    for (const char *s = config; words_alone && *s; s += strcspn(s, "_/"), s += *s != '\0')
-        words_alone = known(s, strcspn(s, "_/"), &name) != FACTS;
-    for (const char *s = config; words_alone && *s; s += strcspn(s, "_/"), s += *s != '\0') {
-        enum fact of = known(s, strcspn(s, "_/"), &name);
-        if (of != FACT_CONFIG)
-            CHECK(agree(f, of, name, path));
-    }
-    for (size_t i = 0; i < COUNT(of_facts); i++) {
-        const char *value = json_text_of(t->settings, of_facts[i].name);
-        if (*value)
-            CHECK(agree(f, of_facts[i].fact, value, path));
-    }
-    struct text s = {0};
-    text_add(&s, "");
-    if (config && !words_alone)
-        add_part(&s, config);
-    add_part(&s, f->value[FACT_ALGORITHM]);
-    add_part(&s, f->value[FACT_PROTOCOL]);
-    add_settings(&s, t->settings);
     if (!s.len)
-        text_add(&s, config || f->value[FACT_ALGORITHM] || f->value[FACT_PROTOCOL] ? "auto"
-                                                                                   : "unstated");
-    *label = s.s;
-    return GS_OK;
+        text_add(&s, config ? "auto" : "unstated");
+    return s.s;
 }
 
 /* ---- import run ---- */
@@ -361,7 +290,7 @@ static int launch_make(struct launch *l, const struct imported *file, size_t tes
     const struct import_platform *at = file->at;
     *l = (struct launch){.file = file, .test = &imp->tests[test]};
     facts_copy(&l->facts, &file->facts);
-    CHECK(facts_config(&l->facts, l->test, imp->path, &l->config));
+    l->config = label_of(l->facts.value[FACT_CONFIG], l->test);
     l->ranks = count_of(l, FACT_RANKS, l->test->ranks, 0);
     l->nodes = l->ranks ? count_of(l, FACT_NODES, l->test->nodes, 1) : 0;
     if (!l->nodes)
@@ -406,8 +335,9 @@ static json_t *header(const struct launch *l, const char *dir, int number)
 /* The parameters of the cell, with the names of the plugins. */
 static json_t *params(const struct launch *l, const struct imp_cell *c)
 {
-    static const enum fact told[] = {FACT_MODE, FACT_ALGORITHM, FACT_PROTOCOL};
     char size[32], root[24];
+    const struct choice algorithm = choice_of(l->test, "NCCL_ALGO"),
+                        protocol = choice_of(l->test, "NCCL_PROTO");
     const bool nccl = !strncmp(l->test->workload, "nccl_", 5);
     snprintf(root, sizeof root, "%lld", (long long)c->root);
     const char *const rows[][2] = {
@@ -423,17 +353,17 @@ static json_t *params(const struct launch *l, const struct imp_cell *c)
                    : l->test->graph ? "graph"
                                     : "stream"},
         {"collective", l->test->collective ? l->test->collective : ""},
+        {"mode", l->facts.value[FACT_MODE] ? l->facts.value[FACT_MODE] : ""},
+        {"algorithm", algorithm.s},
+        {"protocol", protocol.s},
     };
     json_t *o = json_object();
     for (size_t i = 0; i < COUNT(rows); i++)
         if (*rows[i][1])
             json_object_set_new(o, rows[i][0], json_text(rows[i][1]));
-    for (size_t i = 0; i < COUNT(told); i++)
-        if (l->facts.value[told[i]])
-            json_object_set_new(o, facts[told[i]].name, json_text(l->facts.value[told[i]]));
     const char *name;
     json_t *value;
-    json_object_foreach(l->test->settings, name, value) if (!facts_has(name))
+    json_object_foreach(l->test->settings, name, value) if (!is_choice(name))
         json_object_set(o, name, value);
     return o;
 }
@@ -552,22 +482,6 @@ static bool joins_run(const struct launch *all, const struct launch *lead, const
     return fits;
 }
 
-/* A list of times does not name their unit: a wrong one must show. */
-static void tell_unit(const struct import *imp)
-{
-    const struct imp_cell *c = imp->tests->cells; /* the only one */
-    double one;
-    AUTO_FREE double *x = xcalloc(c->n_samples, sizeof *x);
-    AUTO_FREE char *unit = xstrfmt("1%s", imp->unit);
-    units_parse_time(unit, &one);
-    for (size_t i = 0; i < c->n_samples; i++)
-        x[i] = (double)c->time_ns[i] * 1e-9 / one;
-    double median = stats_quantile_of(x, c->n_samples, 0.5); /* in place */
-    int whole = (int)floor(log10(median));
-    say("  %zu time%s, read as %s, median %.*f %s", c->n_samples, c->n_samples == 1 ? "" : "s",
-        import_unit_name(imp), whole > 2 ? 0 : 2 - whole, median, imp->unit);
-}
-
 static void tell(const struct launch *l, int number)
 {
     uint64_t samples = 0;
@@ -581,7 +495,7 @@ static void tell(const struct launch *l, int number)
         samples == 1 ? "" : "s", l->config, l->test->unverified ? ", results not verified" : "",
         *l->test->missing ? "; truncated: " : "", l->test->missing);
     if (!strcmp(l->file->imp->format, IMPORT_TIMES))
-        tell_unit(l->file->imp);
+        say("  times read as %s", import_unit_name(l->file->imp)); /* they name no unit */
     if (faults)
         say("  %zu cell%s a fault; 'gradsync show' names it", faults,
             faults == 1 ? " has" : "s have");

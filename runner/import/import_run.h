@@ -11,8 +11,6 @@
 enum fact {
     FACT_PLATFORM,
     FACT_CONFIG,
-    FACT_ALGORITHM,
-    FACT_PROTOCOL,
     FACT_MODE,
     FACT_SIZE,
     FACT_RANKS,
@@ -31,11 +29,6 @@ int facts_set(struct facts *f, const char *key, const char *value);
 int facts_set_word(struct facts *f, const char *word); /* "key=value" */
 void facts_copy(struct facts *to, const struct facts *from);
 void facts_free(struct facts *f);
-
-/* The label of the config ("ring/LL128", "auto"), from the facts and the output; "unstated" when
- * neither names it. Sets the algorithm and the protocol in *f where the label has them. The caller
- * frees the label. GS_OK; or GS_USAGE, reported: facts and output disagree. */
-int facts_config(struct facts *f, const struct imp_test *t, const char *path, char **label);
 
 struct import_platform {
     struct config *config;

@@ -69,7 +69,7 @@ $ gradsync show launches | tail -n 1
 $ gradsync import -q -o single */run*/out.txt | wc -l && gradsync show single | grep 'gradsync compare'
 refused() { gradsync import -o refused "$@"; }
 $ refused --set confg=ring table.txt
-$ refused --set config=tree debug.txt
+$ import -o disagree --set config=tree debug.txt
 $ refused --set ranks=4 table.txt
 # Configs of one import, against each other; launches on another machine are kept apart.
 mine() { csv csv/compare.csv 'get("params") ~ /in_place=no .*size=8 *$/ && get("config") == "ring/LL128"' "$@"; }
