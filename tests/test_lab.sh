@@ -19,7 +19,7 @@ printf '[platform]\nname = x\n' >none.ini
 refused 2 'none.ini.*\[sites\] has no site; add' none.ini -- true
 refused 2 'usage: .*gradsync lab' lab.ini
 refused 2 '1 sites; a lab needs 2 to 32' none.ini --set sites:a=up=1Gbit/s -- true
-refused 2 "key 'sede': unknown key in \[lab\]; its only key is seed" lab.ini --set lab:sede=1 -- true
+refused 2 "a lab has no keys of its own any more; delete it" lab.ini --set lab:seed=1 -- true
 refused 2 "key 'jitter': a lab does not emulate jitter any more; delete it" lab.ini --set links:jitter=1ms -- true
 refused 2 'is 50 s; at most 5 s are allowed, e.g. rtt=50ms' lab.ini --set links:rtt=50 -- true
 refused 2 '8 kbit/s is too slow.*set 1000 or more' lab.ini --set links:rate=1kB/s -- true

@@ -97,7 +97,7 @@ const struct settings_section settings_sections[] = {
     {FREE("sites"), "the sites of a wide-area network (WAN)"},
     {FREE("links"), "properties of all links of a WAN"},
     {FREE("model"), "a training that runs across the sites of a WAN"},
-    {FREE("lab"), "the WAN that gradsync lab emulates. seed: seed of the random losses (default 1). late: largest allowed share of late packets per block (default 1%)"},
+    {FREE("lab"), "of old recordings: seed of the random losses, and late, the largest share of late packets"},
     {0}};
 /* clang-format on */
 

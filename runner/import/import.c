@@ -128,8 +128,6 @@ static int on_header(struct osu *r, const char *line)
     if (!r->time)
         return import_refuse(r->in, "the table has no column of latencies");
     struct imp_test *t = import_add_test(r->imp, r->in, r->workload);
-    if (!t)
-        return GS_FAILED;
     import_log_test(&r->log, t);
     t->factor = r->of->factor;
     t->collective = r->of->collective;
@@ -347,9 +345,9 @@ static void count_gpus(const struct import *imp, struct imp_test *t, bool warn)
     }
 }
 
-static int read_all(struct import *imp, struct import_lines *in, const struct import_known *known)
+static int read_all(struct import *imp, struct import_lines *in)
 {
-    const char *unit = known->unit;
+    const struct import_known *known = &imp->known;
     CHECK(import_lines_open(in, imp->path));
     const struct import_format *format = recognise(in);
     const struct foreign *other = format && format->prefix ? NULL : recognise_foreign(in);
@@ -361,19 +359,16 @@ static int read_all(struct import *imp, struct import_lines *in, const struct im
         return fail_at(GS_FAILED, in->path, 0,
                        "refused: not the output of nccl-tests (text or JSON) or of an OSU "
                        "benchmark, and not a list of step times, one a line");
-    if (unit && format != &import_iteration)
+    if (known->unit && format != &import_iteration)
         return fail_at(GS_USAGE, in->path, 0,
-                       "unit=%s: the format %s has a unit of its own; leave out --set unit", unit,
-                       format->name);
+                       "unit=%s: the format %s has a unit of its own; leave out --set unit",
+                       known->unit, format->name);
     if (known->collective && format != &import_nccl)
         return fail_at(GS_USAGE, in->path, 0,
                        "collective=%s: the format %s names its collective; leave out --set "
                        "collective",
                        known->collective, format->name);
     imp->format = format->name;
-    imp->unit = unit ? unit : "ms";
-    imp->collective = known->collective;
-    imp->ranks = known->ranks;
     memcpy(imp->sha256, in->sha256, sizeof imp->sha256);
     if (format->prefix) { /* lines before the first that has the prefix may have it, too */
         char *line;
@@ -400,7 +395,8 @@ int import_read(struct import **out, const char *path, const struct import_known
     struct import *imp = xcalloc(1, sizeof *imp);
     imp->path = xstrdup(path);
     imp->name = path_name(imp->path);
-    int code = read_all(imp, &in, known);
+    imp->known = *known;
+    int code = read_all(imp, &in);
     text_free(&in.text);
     if (code)
         import_free(imp);
@@ -446,7 +442,7 @@ static const struct scale {
 static const struct scale *scale_of(const struct import *imp)
 {
     const struct scale *s = scales;
-    while (strcmp(s->unit, imp->unit))
+    while (imp->known.unit && strcmp(s->unit, imp->known.unit))
         s++;
     return s;
 }
@@ -480,7 +476,7 @@ static int read_times(struct import *imp, struct import_lines *in)
             return import_refuse(in, "the line must be one time in %s", import_unit_name(imp));
         if (!number_scaled(&x, scale_of(imp)->ns, &ns) || x.negative || !ns)
             return import_refuse(in, "%.*s %s is not a time", (int)(w.n < 40 ? w.n : 40), w.s,
-                                 imp->unit);
+                                 scale_of(imp)->unit);
         import_sample(imp, in, c, ns);
     }
     return GS_OK;

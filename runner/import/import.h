@@ -12,12 +12,6 @@
 
 #define IMPORT_TIMES "iteration" /* the format of a list of times */
 
-/* What the user says about a file; NULL or 0: nothing. */
-struct import_known {
-    const char *unit;       /* of the times of a list, s, ms or us; NULL: milliseconds */
-    const char *collective; /* "allgather" */
-    int64_t ranks;
-};
 /* GS_OK; or reported, and *out is NULL: the file cannot be read, has no known format, has no times
  * or contradicts itself. */
 int import_read(struct import **out, const char *path, const struct import_known *known);

@@ -502,7 +502,7 @@ static void set_collective(struct nccl *r, const struct nccl_program *c)
 static int name_collective(struct nccl *r)
 {
     const struct nccl_program *given =
-        r->imp->collective ? nccl_program_named(r->imp->collective) : NULL;
+        r->imp->known.collective ? nccl_program_named(r->imp->known.collective) : NULL;
     const struct nccl_program *c = *r->program ? nccl_program_of(r->in, r->program) : given;
     if (*r->program && !c)
         return GS_FAILED;
@@ -522,8 +522,6 @@ static int on_start(struct nccl *r, const char *s)
 {
     CHECK(end_test(r, "its table has no end"));
     struct imp_test *t = import_add_test(r->imp, r->in, "nccl_allreduce");
-    if (!t)
-        return GS_FAILED;
     t->factor = IMP_ALLREDUCE;
     import_log_test(&r->log, t);
     CHECK(name_collective(r));
@@ -544,7 +542,7 @@ static int on_start(struct nccl *r, const char *s)
     r->open = true;
     r->tabled = r->bus = r->moved = false;
     r->listed = 0;
-    r->ranks = r->imp->ranks;
+    r->ranks = r->imp->known.ranks;
     r->size_B = -1;
     r->short_row = 0;
     *r->program = '\0';
@@ -877,8 +875,6 @@ static int read_config(struct report *r, const json_t *root)
     if (!c)
         return GS_FAILED;
     struct imp_test *t = r->test = import_add_test(r->imp, r->in, c->workload);
-    if (!t)
-        return GS_FAILED;
     t->line = 1;
     t->factor = c->factor;
     t->collective = c->collective;

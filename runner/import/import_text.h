@@ -96,7 +96,6 @@ void import_setting(json_t *to, const char *name, size_t n, const char *value, s
 /* ---- tests and cells, which the readers of the formats fill ---- */
 
 #define IMP_WORD 64     /* bytes of a short text, terminator included */
-#define IMP_TESTS 10000 /* tests of a file at most */
 #define IMP_CELLS 4096  /* cells of a test at most */
 
 struct imp_cell {
@@ -135,13 +134,18 @@ struct imp_test {
     size_t n_cells, last; /* last: the cell that was found last */
 };
 
+/* What the user says about a file; NULL or 0: nothing. */
+struct import_known {
+    const char *unit;       /* of the times of a list, s, ms or us; NULL: milliseconds */
+    const char *collective; /* "allgather" */
+    int64_t ranks;
+};
+
 struct import {
     char *path;
     const char *name;       /* the last component of path */
     const char *format;     /* its name */
-    const char *unit;       /* of the times of a list: one of train_units */
-    const char *collective; /* that the user names; NULL: none */
-    int64_t ranks;          /* that the user names; 0: none */
+    struct import_known known;
     char sha256[65];
     struct imp_test *tests;
     size_t n_tests;
@@ -163,7 +167,7 @@ extern const struct import_format import_nccl, import_nccl_json;
 /* Is it a name such as "allgather" or "all_gather"? */
 bool import_is_collective(const char *name);
 
-/* A new test that begins at the current line. NULL, reported: more than IMP_TESTS. */
+/* A new test that begins at the current line. */
 struct imp_test *import_add_test(struct import *imp, const struct import_lines *in,
                                  const char *workload);
 /* The cell with the coordinates of `like`; added if the test lacks it. NULL, reported: more than

@@ -98,7 +98,7 @@ void lab_mesh_make(struct lab_mesh *n, const struct lab_spec *spec)
     n->paths = xcalloc(spec->n * spec->n, sizeof *n->paths);
     for (size_t i = 0; i < spec->n * spec->n; i++) {
         n->paths[i].delay_ns = spec->ways[i].delay_s * 1e9;
-        rng_stream(&n->paths[i].losses, (uint64_t)spec->seed, i);
+        rng_stream(&n->paths[i].losses, 1, i);
     }
     lab_mesh_reset(n);
 }

@@ -285,7 +285,7 @@ static int probe_site_play(const struct probe_plan *plan, const struct lab_spec 
     if (p.fd < 0)
         return GS_CANNOT;
     p.buffer = xcalloc(1, (size_t)s->mtu_B);
-    rng_stream(&p.rng, (uint64_t)s->seed, me);
+    rng_stream(&p.rng, 1, me);
     p.real_ahead_ns = real_ns() - clock_now_ns();
     p.next_ns = xcalloc(s->n, sizeof *p.next_ns);
     /* What else runs here is not the lab's fault; refused without privilege. In turns: where too

@@ -22,39 +22,20 @@
 #define QUEUE_LEAST 3    /* packets: a shorter queue is empty while the line could send */
 #define QUEUE_PACKETS 30 /* a queue holds so many at least, however short the lines are */
 
-static const struct wl_param seed_word = {"seed",  WL_INT,
-                                          WL_AXIS, WL_FIELD(struct lab_spec, seed, int64_t),
-                                          NULL,    "1",
-                                          0,       9007199254740992.0,
-                                          NULL,    "seed of the random losses"};
-
-static int read_seed(struct lab_spec *s, const struct config *c)
-{
-    int code = GS_OK;
-    s->seed = 1;
-    for (size_t i = 0; i < c->n; i++) {
-        const struct config_entry *e = &c->entries[i];
-        if (strcmp(e->section, "lab"))
-            continue;
-        if (strcmp(e->key, seed_word.name))
-            code = config_error(e, "unknown key in [lab]; its only key is seed");
-        else if (wan_value_read(e, &seed_word, s))
-            code = GS_USAGE;
-    }
-    return code;
-}
-
-/* wan_map_read takes these keys, because old recordings have them. */
+/* Configs take these keys, because old recordings have them. */
 static int check_keys(const struct config *c)
 {
     static const char *const dropped[] = {"burst", "jitter", "reorder", "cross"};
-    for (size_t i = 0; i < c->n; i++)
-        for (size_t k = 0; k < COUNT(dropped) && !strcmp(c->entries[i].section, "links"); k++) {
-            const struct config_entry *e = &c->entries[i];
+    for (size_t i = 0; i < c->n; i++) {
+        const struct config_entry *e = &c->entries[i];
+        if (!strcmp(e->section, "lab"))
+            return config_error(e, "a lab has no keys of its own any more; delete it");
+        for (size_t k = 0; k < COUNT(dropped) && !strcmp(e->section, "links"); k++) {
             AUTO_FREE char *word = xstrfmt("%s=", dropped[k]);
             if (!strcmp(e->key, dropped[k]) || strstr(e->value, word))
                 return config_error(e, "a lab does not emulate %s any more; delete it", dropped[k]);
         }
+    }
     return GS_OK;
 }
 
@@ -132,10 +113,8 @@ int lab_spec_read(struct lab_spec *s, const struct config *c)
     AUTO(wan_map_free) struct wan_map m = {0};
     *s = (struct lab_spec){0};
     gethostname(s->host, sizeof s->host - 1);
-    int seed = read_seed(s, c), code = wan_map_read(&m, c);
-    TRY(code, check_keys(c));
-    if (code || seed)
-        return GS_USAGE;
+    CHECK(wan_map_read(&m, c));
+    CHECK(check_keys(c));
     if (m.n < 2 || m.n > LAB_SITES_MAX)
         return fail_at(GS_USAGE, c->path, 0, "%zu sites; a lab needs 2 to %d", m.n, LAB_SITES_MAX);
     if (m.common.mtu_B > 0 && m.common.mtu_B < 576)
@@ -174,7 +153,7 @@ double lab_slowest_Bps(const struct lab_spec *s)
  *
  * A JSON file, which the variable GRADSYNC_LAB names:
  *
- *   schema, mtu_B, congestion, seed, rmem_B, relay ("tun")
+ *   schema, mtu_B, congestion, rmem_B, relay ("tun")
  *   host    name of the machine that emulates the sites
  *   sites   [{name, wan, ctl, up_Bps, down_Bps, up_queue_B, down_queue_B, pid}]
  *   pairs   [{from, to, rate_Bps (0: that of the sites), delay_s, loss, queue_B}], one per
@@ -183,7 +162,7 @@ double lab_slowest_Bps(const struct lab_spec *s)
  *   control the path of the control socket (lab/relay.h)
  *
  * The header of a recording holds it as "lab", without pid and control. Older recordings may
- * also have late_share, lines, after, and burst, jitter_s, reorder and cross_Bps of a pair.
+ * also have seed, late_share, lines, after, and burst, jitter_s, reorder and cross_Bps of a pair.
  */
 
 #define LAB_FACTS_SCHEMA 1
@@ -210,10 +189,10 @@ json_t *lab_facts_make(const struct lab_spec *s, double rmem_B, const pid_t *hol
                                  "to", json_text(s->sites[i % s->n].name), "rate_Bps", w->rate_Bps,
                                  "delay_s", w->delay_s, "loss", w->loss, "queue_B", w->queue_B));
     }
-    return json_pack("{si so ss si ss sf sI so so so}", "schema", LAB_FACTS_SCHEMA, "host",
+    return json_pack("{si so ss si ss sf so so so}", "schema", LAB_FACTS_SCHEMA, "host",
                      json_text(s->host), "relay", "tun", "mtu_B", s->mtu_B, "congestion",
-                     s->congestion, "rmem_B", rmem_B, "seed", (json_int_t)s->seed, "sites", sites,
-                     "pairs", pairs, "control", json_text(control));
+                     s->congestion, "rmem_B", rmem_B, "sites", sites, "pairs", pairs, "control",
+                     json_text(control));
 }
 
 int lab_facts_write(const json_t *facts, const char *path)

@@ -40,7 +40,6 @@ struct lab_spec {
     struct lab_way *ways; /* [from * n + to] */
     int mtu_B;
     const char *congestion; /* the name that the kernel uses */
-    int64_t seed;           /* of the random losses */
     char host[256];         /* of this machine; at a site, its name is that of the site */
 };
 

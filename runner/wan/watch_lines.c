@@ -30,25 +30,24 @@ __asm__(".pushsection .rodata\n.global watch_table\nwatch_table:\n.incbin "
         "\"runner/wan/watch.table\"\n.byte 0\n"
         ".popsection");
 
-/* A progress bar: how many of how many, and its speed. */
-static const char bar_text[] =
-    "([0-9]+)/([0-9]+) +(\\[[^]]*[, ]|[0-9]+:[0-9:]+[^a-z]* ) *([0-9][0-9.]*) ?(s/it|it/s)";
+/* The regular expressions of this file. */
+enum own { BAR, OTHER, STEP, HEADING, MICRO, OPTIMIZER, OF_DEVICE, OWNS };
+static const char *const own_text[OWNS] = {
+    /* A progress bar: how many of how many, and its speed. */
+    [BAR] = "([0-9]+)/([0-9]+) +(\\[[^]]*[, ]|[0-9]+:[0-9:]+[^a-z]* ) *([0-9][0-9.]*) ?(s/it|it/s)",
+    /* Its label, if it is none of training steps. */
+    [OTHER] = "eval|valid|test|load|map|token|generat|predict|sanity|shard|fetch|filter|quantiz|"
+              "inference",
+    [STEP] = "(^|[^a-z_/])(global[_ ]?|train[_ ]?|current[_ ]?|completed "
+             ")?(step|iteration|iter|batch|update)s?"
+             "[\"']?[ :=[#(]+[\"']?([0-9][0-9,]*)([^0-9.]|\\.[^0-9]|\\.?$)",
+    /* A line that is nothing but the number of the step of the lines below it. */
+    [HEADING] = "^[^a-z0-9]*(step|iteration|iter|batch)[ =:#]+([0-9]+)(/[0-9]+)?[^a-z0-9]*$",
+    /* Two counters in a line: of micro-batches, and of the optimizer's steps. */
+    [MICRO] = "(^|[^a-z_])(iter|iteration|micro[_ -]?(step|batch))[ =:#]+([0-9]+)",
+    [OPTIMIZER] = "(^|[^a-z_])((global|optimizer|opt)[_ ]?)?step[ =:#]+([0-9]+)",
+    [OF_DEVICE] = "(per[ _-]|each |/ ?)(gpu|device|chip|rank|worker|card|npu|accelerator)"};
 enum { BAR_COUNT = 1, BAR_TOTAL = 2, BAR_NUMBER = 4, BAR_UNIT = 5 };
-/* Its label, if it is none of training steps. */
-static const char bar_other[] = "eval|valid|test|load|map|token|generat|predict|sanity|shard|fetch|"
-                                "filter|quantiz|inference";
-static const char step_text[] = "(^|[^a-z_/])(global[_ ]?|train[_ ]?|current[_ ]?|completed "
-                                ")?(step|iteration|iter|batch|update)s?"
-                                "[\"']?[ :=[#(]+[\"']?([0-9][0-9,]*)([^0-9.]|\\.[^0-9]|\\.?$)";
-/* A line that is nothing but the number of the step of the lines below it. */
-static const char heading_text[] =
-    "^[^a-z0-9]*(step|iteration|iter|batch)[ =:#]+([0-9]+)(/[0-9]+)?[^a-z0-9]*$";
-/* Two counters in a line: of micro-batches, and of the optimizer's steps. */
-static const char micro_text[] =
-    "(^|[^a-z_])(iter|iteration|micro[_ -]?(step|batch))[ =:#]+([0-9]+)";
-static const char optimizer_text[] = "(^|[^a-z_])((global|optimizer|opt)[_ ]?)?step[ =:#]+([0-9]+)";
-static const char of_device_text[] =
-    "(per[ _-]|each |/ ?)(gpu|device|chip|rank|worker|card|npu|accelerator)";
 
 enum meaning {
     STEP_TIME,
@@ -94,7 +93,7 @@ struct watch_lines {
     size_t n_rows;
     struct words names, texts; /* of define */
     struct words kinds;        /* of faults */
-    regex_t bar, other, step, heading, micro, optimizer, of_device;
+    regex_t own[OWNS];
     bool totals;
     /* the bar of the steps */
     long long bar_total, bar_count, nested[NESTED];
@@ -284,22 +283,12 @@ static int read_table(struct watch_lines *w, const char *file, const char *text)
     return code;
 }
 
-static void compile(regex_t *regex, const char *text)
-{
-    if (regcomp(regex, text, REG_EXTENDED | REG_ICASE))
-        abort(); /* a pattern of this file; the unit test compiles all */
-}
-
 struct watch_lines *watch_lines_new(const char *file)
 {
     struct watch_lines *w = xcalloc(1, sizeof *w);
-    compile(&w->bar, bar_text);
-    compile(&w->other, bar_other);
-    compile(&w->step, step_text);
-    compile(&w->heading, heading_text);
-    compile(&w->micro, micro_text);
-    compile(&w->optimizer, optimizer_text);
-    compile(&w->of_device, of_device_text);
+    for (size_t i = 0; i < OWNS; i++)
+        if (regcomp(&w->own[i], own_text[i], REG_EXTENDED | REG_ICASE))
+            abort(); /* the unit test compiles all */
     w->last = w->heading_step = w->micro_step = -1;
     AUTO_TEXT struct text rows = {0};
     int code = GS_OK;
@@ -326,10 +315,8 @@ void watch_lines_free(struct watch_lines *w)
     words_free(&w->names);
     words_free(&w->texts);
     words_free(&w->kinds);
-    regex_t *const all[] = {&w->bar,   &w->other,     &w->step,     &w->heading,
-                            &w->micro, &w->optimizer, &w->of_device};
-    for (size_t i = 0; i < COUNT(all); i++)
-        regfree(all[i]);
+    for (size_t i = 0; i < OWNS; i++)
+        regfree(&w->own[i]);
     free(w);
 }
 
@@ -481,8 +468,8 @@ static double micro_batches(struct watch_lines *w, const char *line, const char 
                             struct watch_values *v)
 {
     regmatch_t m[GROUPS], o[GROUPS];
-    bool both =
-        !regexec(&w->micro, line, GROUPS, m, 0) && !regexec(&w->optimizer, line, GROUPS, o, 0);
+    bool both = !regexec(&w->own[MICRO], line, GROUPS, m, 0) &&
+                !regexec(&w->own[OPTIMIZER], line, GROUPS, o, 0);
     bool of_step = !strncasecmp(matched, "step", 4) || !strncasecmp(matched, "global", 6);
     const char *before = matched;
     while (before > line && strchr("_ -", before[-1]))
@@ -532,7 +519,7 @@ static bool is_of_device(const struct watch_lines *w, const char *line, const re
         from--;
     to += (regoff_t)strcspn(line + to, ",;|");
     AUTO_FREE char *words = xstrfmt("%.*s", (int)(to - from), line + from);
-    return !regexec(&w->of_device, words, 0, NULL, 0);
+    return !regexec(&w->own[OF_DEVICE], words, 0, NULL, 0);
 }
 
 /* Of a row that fits: a time of a step. */
@@ -558,7 +545,7 @@ static double row_step_s(struct watch_lines *w, struct row *r, const char *line,
 static long long step_in(const struct watch_lines *w, const char *line)
 {
     regmatch_t m[GROUPS];
-    for (const char *s = line; !regexec(&w->step, s, GROUPS, m, s > line ? REG_NOTBOL : 0);
+    for (const char *s = line; !regexec(&w->own[STEP], s, GROUPS, m, s > line ? REG_NOTBOL : 0);
          s += m[0].rm_eo) {
         const char *at = s + m[0].rm_so;
         const regmatch_t *g = first_digits(s, m);
@@ -634,7 +621,7 @@ static bool labelled_other(const struct watch_lines *w, const char *line, size_t
         end--;
     size_t n = end < sizeof label - 1 ? end : sizeof label - 1;
     snprintf(label, sizeof label, "%.*s", (int)n, line + end - n);
-    return !regexec(&w->other, label, 0, NULL, 0);
+    return !regexec(&w->own[OTHER], label, 0, NULL, 0);
 }
 
 static bool is_nested(const struct watch_lines *w, long long total)
@@ -680,7 +667,7 @@ static bool read_bar(struct watch_lines *w, const char *line, struct watch_value
         w->evaluating = true;
     if (strcasestr(line, "running training"))
         w->evaluating = false;
-    if (regexec(&w->bar, line, GROUPS, m, 0))
+    if (regexec(&w->own[BAR], line, GROUPS, m, 0))
         return false;
     long long count = strtoll(line + m[BAR_COUNT].rm_so, NULL, 10);
     long long total = strtoll(line + m[BAR_TOTAL].rm_so, NULL, 10);
@@ -724,7 +711,7 @@ struct watch_values watch_lines_read(struct watch_lines *w, const char *line)
     regmatch_t m[GROUPS];
     if (bar && v.step < 0) /* of loading or evaluation */
         return v;
-    if (!regexec(&w->heading, line, GROUPS, m, 0)) {
+    if (!regexec(&w->own[HEADING], line, GROUPS, m, 0)) {
         w->heading_step = strtoll(line + m[2].rm_so, NULL, 10);
         return v;
     }

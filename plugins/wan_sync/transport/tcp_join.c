@@ -50,16 +50,6 @@ static void add_address(struct tcp_contact *c, const struct sockaddr *a)
     c->addresses++;
 }
 
-static void names_of(const struct ifaddrs *all, char *text, size_t size)
-{
-    text[0] = 0;
-    for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
-        size_t n = strlen(text);
-        if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET && n + 2 < size)
-            snprintf(text + n, size - n, "%s%s", n ? ", " : "", i->ifa_name);
-    }
-}
-
 static int own_addresses(struct tcp_contact *out, const char *interface, bool loopback, char *why,
                          size_t size)
 {
@@ -79,17 +69,14 @@ static int own_addresses(struct tcp_contact *out, const char *interface, bool lo
             if ((i->ifa_flags & IFF_UP) && i->ifa_addr && i->ifa_addr->sa_family == families[f] &&
                 (interface[0] ? !strcmp(i->ifa_name, interface) : !(i->ifa_flags & IFF_LOOPBACK)))
                 add_address(out, i->ifa_addr);
-    char names[128];
-    names_of(all, names, sizeof names);
     freeifaddrs(all);
     if (out->addresses > 0)
         return 0;
-    if (interface[0])
-        snprintf(why, size, "interface = %s: it has no address; interfaces with an address: %s",
-                 interface, names);
-    else
-        snprintf(why, size, "this host has only loopback addresses; interfaces: %s", names);
-    return -1;
+    return interface[0] ? LINK_WHY(why, size,
+                                   "interface = %s: it has no address ('ip address' "
+                                   "lists those that have one)",
+                                   interface)
+                        : LINK_WHY(why, size, "this host has only loopback addresses");
 }
 
 /* One socket for both families where the host has IPv6. */
