@@ -631,32 +631,27 @@ static int take_event(struct strategy_engine *e, struct link_event *ev)
 
 /* ---- a run ---- */
 
-static bool grow_array(void *pointer, size_t n, size_t each)
-{
-    void **p = pointer;
-    void *q = realloc(*p, (n + 1) * each);
-    if (q)
-        *p = q;
-    return q;
-}
-
 static bool reserve_memory(struct strategy_engine *e, const struct strategy_task *t)
 {
     uint32_t n = t->schedule->n;
     size_t spare_B = wire_bytes(t->wire, t->schedule->largest);
     if (e->spare_B < spare_B) {
-        if (!grow_array(&e->spare, 1, spare_B))
-            return false;
-        e->spare_B = spare_B;
+        free(e->spare);
+        e->spare = malloc(spare_B);
+        e->spare_B = e->spare ? spare_B : 0;
     }
     if (e->cap < n) {
-        if (!grow_array(&e->waits, n, sizeof *e->waits) ||
-            !grow_array(&e->state, n, sizeof *e->state) ||
-            !grow_array(&e->got, n, sizeof *e->got) || !grow_array(&e->work, n, sizeof *e->work))
-            return false;
-        e->cap = n;
+        void *old[] = {e->waits, e->state, e->got, e->work};
+        for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+            free(old[i]);
+        e->steps = 0;
+        e->waits = calloc(n, sizeof *e->waits);
+        e->state = calloc(n, sizeof *e->state);
+        e->got = calloc(n, sizeof *e->got);
+        e->work = calloc(n, sizeof *e->work);
+        e->cap = e->waits && e->state && e->got && e->work ? n : 0;
     }
-    return true;
+    return e->spare_B >= spare_B && e->cap >= n;
 }
 
 int strategy_start(struct strategy_engine *e, const struct strategy_task *task)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/import.h"
+#include "import/import_text.h"
 
 #include "base/err.h"
 #include "base/jsontext.h"

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "config/settings.h"
-#include "import/import.h"
+#include "import/import_text.h"
 
 enum fact {
     FACT_PLATFORM,

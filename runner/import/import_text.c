@@ -555,34 +555,20 @@ static void take_words(struct import_log *log, const struct word *w, size_t n)
 /* "Rep 2", "Run #3 of 5" and dates: headings of repetitions, which are launches of one config. */
 static bool is_repetition(const char *s)
 {
-    static const char dates[] =
-        "T,Z,UTC,GMT,AM,PM,Mon,Tue,Wed,Thu,Fri,Sat,Sun,Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,Sep,Oct,Nov,"
-        "Dec,CET,CEST,EST,EDT,PST,PDT";
-    static const char *const names[] = {
-        "rep",  "reps",      "repeat",      "repetition", "run",   "trial",
-        "iter", "iteration", "launch",      "attempt",    "round", "sample",
-        "try",  "pass",      "measurement", "execution",  "test"};
-    bool date = true;
-    for (const char *word = s; *word && date;) {
+    static const char words[] =
+        "rep,reps,repeat,repetition,run,trial,iter,iteration,launch,attempt,round,sample,try,pass,"
+        "measurement,execution,test,of,t,z,utc,gmt,am,pm,mon,tue,wed,thu,fri,sat,sun,jan,feb,mar,"
+        "apr,may,jun,jul,aug,sep,oct,nov,dec,cet,cest,est,edt,pst,pdt";
+    for (size_t n = 0; *s; s += n + !n, n = 0) {
         char one[16];
-        size_t n = 0;
-        while (isalpha((unsigned char)word[n]))
-            n++;
-        snprintf(one, sizeof one, "%.*s", (int)n, word);
-        date = !n || text_lists(dates, ",", one);
-        word += n + !n;
+        for (; isalpha((unsigned char)s[n]); n++)
+            if (n < sizeof one - 1)
+                one[n] = (char)tolower((unsigned char)s[n]);
+        one[n < sizeof one ? n : sizeof one - 1] = '\0';
+        if (n && !text_lists(words, ",", one))
+            return false;
     }
-    for (size_t i = 0; i < COUNT(names) && !date; i++) {
-        size_t n = strlen(names[i]);
-        if (strncasecmp(s, names[i], n) || isalpha((unsigned char)s[n]))
-            continue;
-        s += n;
-        s += strspn(s, " #:._-0123456789/()");
-        if (!strncasecmp(s, "of", 2))
-            s += 2 + strspn(s + 2, " 0123456789");
-        return !*s;
-    }
-    return date;
+    return true;
 }
 
 static void set_heading(struct import_log *log, size_t level, const char *s, size_t n)

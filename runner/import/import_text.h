@@ -2,6 +2,12 @@
  *
  * The text of other programs: its lines, their words and numbers, and what launchers and NCCL add to
  * them.
+ *
+ * Reads another program's output into tests, one for each start of that program, and their cells
+ * with their times. A row whose numbers contradict each other refuses the file, with its line. A
+ * torn row is left out, and the test says that it is truncated. Files are read into memory; those
+ * above IMPORT_FILE_MAX are refused. The JSON of a file takes about eight times
+ * its size in memory.
  */
 #pragma once
 
@@ -95,8 +101,8 @@ void import_setting(json_t *to, const char *name, size_t n, const char *value, s
 
 /* ---- tests and cells, which the readers of the formats fill ---- */
 
-#define IMP_WORD 64     /* bytes of a short text, terminator included */
-#define IMP_CELLS 4096  /* cells of a test at most */
+#define IMP_WORD 64    /* bytes of a short text, terminator included */
+#define IMP_CELLS 4096 /* cells of a test at most */
 
 struct imp_cell {
     char dtype[IMP_WORD], op[IMP_WORD]; /* gradsync's names; "": unknown */
@@ -143,8 +149,8 @@ struct import_known {
 
 struct import {
     char *path;
-    const char *name;       /* the last component of path */
-    const char *format;     /* its name */
+    const char *name;   /* the last component of path */
+    const char *format; /* its name */
     struct import_known known;
     char sha256[65];
     struct imp_test *tests;
@@ -188,3 +194,15 @@ void import_fault(struct imp_cell *c, const char *kind, const char *fmt, ...)
 /* Reports "FILE:LINE: refused: …"; returns GS_FAILED. */
 int import_refuse(const struct import_lines *in, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* ---- a file ---- */
+
+#define IMPORT_TIMES "iteration" /* the format of a list of times */
+
+/* GS_OK; or reported, and *out is NULL: the file cannot be read, has no known format, has no times
+ * or contradicts itself. */
+int import_read(struct import **out, const char *path, const struct import_known *known);
+void import_free(struct import *imp);
+
+/* "milliseconds": the unit of a list of times. */
+const char *import_unit_name(const struct import *imp);
