@@ -18,41 +18,22 @@
 /* A launch with fewer blocks is left out, unless the config asks for so few. */
 #define BASELINE_BLOCKS 3
 
-/* The settings of a run that a comparison needs. */
-struct compare_rules {
-    double equivalence;
-    int64_t blocks; /* that the config asks for in a launch; 1 for an import */
-    char baseline[WL_TEXT_MAX];
-    const char *best_of; /* a mode, whose fastest config is compared with; or NULL */
-    const char *wanted;  /* the config to compare with; NULL: the run's own baseline */
-};
-
 /* A group of a run. */
 struct pass {
     const struct recorded *r;
     const struct origins *origins;
-    const struct compare_rules *rules;
+    const char *best_of; /* a mode, whose fastest config is compared with; or NULL */
+    const char *wanted;  /* the config to compare with; NULL: the run's own baseline */
     size_t group;
     const struct gathered *g;
 };
 
-/* GS_OK or reported. */
-static int read_rules(struct compare_rules *out, const struct recorded *r)
+/* The blocks of a launch that the config asks for. A training command decides itself how many steps it
+ * makes. */
+static int64_t blocks_asked(const struct recorded *r)
 {
-    static const char defaults[] = "";
-    AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir);
-    bool there = !access(path, F_OK);
-    AUTO(config_free_of) struct config *config = NULL;
-    struct settings set;
-    CHECK(there ? config_load(&config, path, (const char *const *)r->overrides)
-                : config_from_text(&config, path, defaults, 0, NULL));
-    CHECK(settings_read(config, &set));
-    /* A training command decides itself how many steps it makes. */
-    bool asked = there && !r->imported && strcmp(r->workload, TRAIN_WORKLOAD) != 0;
-    *out = (struct compare_rules){.equivalence = set.measure.equivalence,
-                                  .blocks = asked ? set.measure.blocks : 1};
-    memcpy(out->baseline, set.measure.baseline, sizeof out->baseline);
-    return GS_OK;
+    bool asked = r->config && !r->imported && strcmp(r->workload, TRAIN_WORKLOAD) != 0;
+    return asked ? r->measure.blocks : 1;
 }
 
 void values_drop_short(struct values *x, int64_t asked, char **note)
@@ -178,7 +159,8 @@ static const struct series *baseline_of_mode(const struct pass *p, const char *m
         }
         first = first ? first : s;
         /* Without a config file, as in a recording of tune, it is the job as it is. */
-        if (!strcmp(cell_of(p, s)->config, *p->rules->baseline ? p->rules->baseline : "auto"))
+        const char *name = p->r->measure.baseline;
+        if (!strcmp(cell_of(p, s)->config, *name ? name : "auto"))
             named = s;
     }
     return twice ? twice : named ? named : first;
@@ -225,7 +207,7 @@ static const char *best_config(const struct pass *p, const char *of)
  * fastest in that mode. NULL: none, or `mode` is best_of. */
 static const struct series *baseline_or_best(const struct pass *p, const char *mode)
 {
-    const char *best_of = p->rules->best_of, *config = p->rules->wanted;
+    const char *best_of = p->best_of, *config = p->wanted;
     if (!best_of && !config)
         return baseline_of_mode(p, mode);
     if (best_of)
@@ -249,7 +231,7 @@ static struct contrast *add_paired(struct comparison *c, const struct pass *p,
     contrast_differs(one, cell, other);
     one->same_operation = same_operation(cell, other);
     one->family = c->families;
-    one->bound = p->rules->equivalence;
+    one->bound = p->r->measure.equivalence;
     AUTO_FREE char *left_out = launches_out_text(p->g);
     if (*left_out)
         note_add(&one->note, "%s", left_out);
@@ -292,7 +274,7 @@ static void contrast_series(struct comparison *c, const struct pass *p, const st
         }
         add_pairs(p, base, s, mine->origin, &one->x);
         add_copies(p, s, mine->origin, &one->aa);
-        values_drop_short(&one->x, p->rules->blocks, &one->note);
+        values_drop_short(&one->x, blocks_asked(p->r), &one->note);
     }
 }
 
@@ -353,7 +335,7 @@ static struct side *add_side(struct sides *all, const struct pass *p, const stru
                          .cell = cell,
                          .params = alike_without(cell->params, alike_config),
                          .origin = origin,
-                         .bound = p->rules->equivalence,
+                         .bound = p->r->measure.equivalence,
                          .outcome = series_status(p->r, s)};
     if (!one->outcome.numbers)
         return one;
@@ -363,7 +345,7 @@ static struct side *add_side(struct sides *all, const struct pass *p, const stru
         if (!b->warm && b->time_s > 0 && is_of_origin(p, b, origin))
             values_add(&one->x, (struct nested){b->launch, log(b->time_s), b->number});
     }
-    values_drop_short(&one->x, p->rules->blocks, &one->note);
+    values_drop_short(&one->x, blocks_asked(p->r), &one->note);
     add_copies(p, s, origin, &one->aa);
     return one;
 }
@@ -450,12 +432,12 @@ static char *why_not(const struct side *a, const struct side *b, const char *bas
 
 static void compare_imported(struct comparison *c, const struct recorded *r,
                              const struct gathered *groups, const struct origins *origins,
-                             const struct compare_rules *rules)
+                             const char *wanted)
 {
     AUTO(sides_free) struct sides all = {0};
     for (size_t g = 0; g < r->n_groups; g++)
         for (size_t i = 0; i < groups[g].n; i++) {
-            const struct pass p = {r, origins, rules, g, &groups[g]};
+            const struct pass p = {r, origins, NULL, wanted, g, &groups[g]};
             const struct series *s = &groups[g].series[i];
             AUTO(kinds_free) struct kinds kinds = {0};
             if (s->copy)
@@ -467,11 +449,11 @@ static void compare_imported(struct comparison *c, const struct recorded *r,
             for (size_t k = 0; k < kinds.n; k++)
                 add_side(&all, &p, s, kinds.v[k].origin);
         }
-    /* The config that the rules name, else the first; none, where the wanted one was not measured. */
-    const char *named = rules->wanted ? rules->wanted : rules->baseline, *baseline = NULL;
+    /* The config that is named, else the first; none, where the wanted one was not measured. */
+    const char *named = wanted ? wanted : r->measure.baseline, *baseline = NULL;
     for (size_t i = 0; i < all.n && !baseline; i++)
         baseline = strcmp(all.v[i].cell->config, named) ? NULL : named;
-    if (!baseline && !rules->wanted && all.n)
+    if (!baseline && !wanted && all.n)
         baseline = all.v[0].cell->config;
     for (size_t i = 0; i < all.n && baseline; i++) {
         const struct side *b = &all.v[i], *a = baseline_side(&all, baseline, b);
@@ -488,31 +470,28 @@ static void compare_imported(struct comparison *c, const struct recorded *r,
 
 /* ---- inside a run ---- */
 
-int compare_recorded(struct comparison *c, const struct recorded *r, const struct gathered *groups,
-                     const char *best_of, const char *baseline)
+void compare_recorded(struct comparison *c, const struct recorded *r, const struct gathered *groups,
+                      const char *best_of, const char *baseline)
 {
     AUTO(origins_free) struct origins origins = {0};
-    struct compare_rules rules;
-    CHECK(read_rules(&rules, r));
     origins_of_run(&origins, r);
-    rules.best_of = best_of;
-    rules.wanted = baseline;
     if (r->imported && !best_of)
-        compare_imported(c, r, groups, &origins, &rules);
+        compare_imported(c, r, groups, &origins, baseline);
     for (size_t i = 0; i < r->n_groups && !r->imported; i++)
         if (r->groups[i].n > 1)
-            contrast_group(c, &(struct pass){r, &origins, &rules, i, &groups[i]});
-    return GS_OK;
+            contrast_group(c, &(struct pass){r, &origins, best_of, baseline, i, &groups[i]});
 }
 
 int compare_within_run(struct comparison *c, const char *dir, const char *baseline)
 {
     AUTO(recorded_free_of) struct recorded *r = NULL;
     CHECK(recorded_read(&r, dir));
-    struct gathered *groups = r ? gather_run(r) : NULL;
-    int code = r ? compare_recorded(c, r, groups, NULL, baseline) : GS_OK;
+    if (!r)
+        return GS_OK;
+    struct gathered *groups = gather_run(r);
+    compare_recorded(c, r, groups, NULL, baseline);
     gathered_free_run(r, groups);
-    return code;
+    return GS_OK;
 }
 
 /* ---- unpaired: two runs ---- */
@@ -548,19 +527,18 @@ static void add_main_side(struct sides *sides, const struct pass *p, const struc
 static int read_one(struct one_run *one, const char *root)
 {
     AUTO(runs_free) struct runs runs = {0};
-    struct compare_rules rules;
     CHECK(runs_below(&runs, &root, 1));
     if (runs.n != 1)
         return fail_at(GS_USAGE, root, 0, "holds %zu runs; compare one run with one", runs.n);
     CHECK(recorded_read(&one->r, runs.v[0].dir));
     if (!one->r)
         return GS_OK;
-    CHECK(read_rules(&rules, one->r));
     origins_of_run(&one->origins, one->r);
     struct gathered *groups = gather_run(one->r);
     for (size_t g = 0; g < one->r->n_groups; g++)
         for (size_t i = 0; i < groups[g].n; i++)
-            add_main_side(&one->sides, &(struct pass){one->r, &one->origins, &rules, g, &groups[g]},
+            add_main_side(&one->sides,
+                          &(struct pass){one->r, &one->origins, NULL, NULL, g, &groups[g]},
                           &groups[g].series[i]);
     gathered_free_run(one->r, groups);
     return GS_OK;

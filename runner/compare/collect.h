@@ -26,10 +26,10 @@ void values_drop_short(struct values *x, int64_t blocks, char **note);
 /* Adds the contrasts of a run, whose groups are gathered. With best_of, a mode, they are those of the other modes
  * against the config that is fastest in best_of; that config is chosen by its effects there, which
  * are not the effects under test. With baseline, a config, they are against that config, where it
- * was measured. Either may be NULL. GS_OK or reported. */
-int compare_recorded(struct comparison *c, const struct recorded *r, const struct gathered *groups,
-                     const char *best_of, const char *baseline);
-/* The same of a run folder, without best_of. */
+ * was measured. Either may be NULL. */
+void compare_recorded(struct comparison *c, const struct recorded *r, const struct gathered *groups,
+                      const char *best_of, const char *baseline);
+/* The same of a run folder, without best_of. GS_OK or reported. */
 int compare_within_run(struct comparison *c, const char *dir, const char *baseline);
 
 /* GS_OK or reported; GS_USAGE: they have no cell in common. */

@@ -426,10 +426,7 @@ void winners_free(struct winners *w)
 
 /* ---- compare csv ---- */
 
-const char compare_columns[] =
-    "platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,"
-    "ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,"
-    "launches_needed,reason,measured_verdict,baseline_ran,ran,level,small_effect";
+const char compare_columns[] = COMPARE_COLUMNS;
 
 /* Which tests p_holm adjusts. */
 static const char holm_of_interval[] = "interval", holm_of_both[] = "both";

@@ -123,8 +123,10 @@ bool comparison_has_family(const struct comparison *c, size_t family);
 void comparison_solve(struct comparison *c, long threads);
 void comparison_free(struct comparison *c);
 
-#define COMPARE_CSV "compare.csv"
-#define CHOSEN_CSV "chosen.csv" /* against the config that is fastest alone */
+#define COMPARE_COLUMNS                                                                            \
+    "platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,"     \
+    "ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,"    \
+    "launches_needed,reason,measured_verdict,baseline_ran,ran,level,small_effect"
 extern const char compare_columns[];
 /* Writes the fields of compare_columns; does not end the row. */
 struct csv;
@@ -154,7 +156,6 @@ const char *winner_shown(const struct winner *w);
 /* "faster", "small", "confirmed" or "inconclusive" */
 const char *winner_verdict(const struct winner *w);
 
-#define PLACEBO_CSV "placebo.csv"
 extern const char placebo_columns[];
 
 /* The rows of placebo.csv. */

@@ -21,32 +21,29 @@
 /* ---- tables ---- */
 
 static const struct table_of {
-    const char *file, *columns, *more; /* more: columns after these; NULL: none */
-    const char *verb;                  /* that writes it */
-    const char *row;                   /* of what it has one */
+    const char *file, *columns;
+    const char *verb; /* that writes it */
+    const char *row;  /* of what it has one */
 } written[] = {
-    {"samples.csv", samples_columns, NULL, "query --export", "sample"},
-    {"summary.csv", summary_columns, NULL, "query --export", "cell"},
-    {"iteration.csv", iteration_columns, NULL, "query --export", "config of a training step"},
-    {"launches.csv", launches_columns, NULL, "query --export", "launch of a cell"},
-    {"metrics.csv", metrics_columns, NULL, "query --export",
-     "metric of a cell, other than its time"},
-    {"wan.csv", wan_columns, NULL, "query --export",
+    {"samples.csv", samples_columns, "query --export", "sample"},
+    {"summary.csv", summary_columns, "query --export", "cell"},
+    {"iteration.csv", iteration_columns, "query --export", "config of a training step"},
+    {"launches.csv", launches_columns, "query --export", "launch of a cell"},
+    {"metrics.csv", metrics_columns, "query --export", "metric of a cell, other than its time"},
+    {"wan.csv", wan_columns, "query --export",
      "synchronisation between sites, with the model's prediction"},
-    {COMPARE_CSV, compare_columns, NULL, "query --export", "verdict against the baseline"},
-    {CHOSEN_CSV, compare_columns, NULL, "query --export",
+    {"compare.csv", compare_columns, "query --export", "verdict against the baseline"},
+    {"chosen.csv", compare_columns, "query --export",
      "verdict against the config that is fastest alone, in mode comm"},
-    {AGAIN_CSV, compare_columns, again_columns, "query --export",
-     "pair of verdicts from two recordings"},
-    {PLACEBO_CSV, placebo_columns, NULL, "query --export",
+    {"again.csv", again_columns, "query --export", "pair of verdicts from two recordings"},
+    {"placebo.csv", placebo_columns, "query --export",
      "run and mode: how often the times alone call a difference between configs that ran the same "
      "operation"},
-    {"transitions.csv", transitions_columns, NULL, "query --export",
+    {"transitions.csv", transitions_columns, "query --export",
      "change in a curve of time against size"},
-    {"limits.csv", limits_columns, NULL, "query --export",
-     "claim or cell, against what is possible"},
-    {"model --csv", model_columns, NULL, "model", "prediction for a training between sites"},
-    {"model --claims", claims_columns, NULL, "model", "claim about a training between sites"},
+    {"limits.csv", limits_columns, "query --export", "claim or cell, against what is possible"},
+    {"model --csv", model_columns, "model", "prediction for a training between sites"},
+    {"model --claims", claims_columns, "model", "claim about a training between sites"},
 };
 
 /* Those above, then those of the store. */
@@ -63,21 +60,16 @@ static struct table_of table_at(size_t i)
     if (i < COUNT(written))
         return written[i];
     const struct store_table *t = &store_tables[i - COUNT(written)];
-    return (struct table_of){t->name, t->columns, NULL, "query", t->row};
+    return (struct table_of){t->name, t->columns, "query", t->row};
 }
 
 /* ---- look-up ---- */
 
-static bool has_column(const struct table_of *t, const char *name)
-{
-    const char *column = strcmp(name, PARAM_COLUMNS) ? name : CSV_PARAMS;
-    return text_lists(t->columns, ",", column) || text_lists(t->more, ",", column);
-}
-
 /* Is this the row that describes the column in this table? */
 static bool describes(const struct column *c, const struct table_of *t)
 {
-    if (!has_column(t, c->name) || (c->file && strcmp(c->file, t->file)))
+    if (!text_lists(t->columns, ",", strcmp(c->name, PARAM_COLUMNS) ? c->name : CSV_PARAMS) ||
+        (c->file && strcmp(c->file, t->file)))
         return false;
     for (size_t i = 0; column_words[i].name && !c->file; i++)
         if (column_words[i].file && !strcmp(column_words[i].file, t->file) &&
@@ -128,9 +120,8 @@ static bool table_help(const char *word, const char *before)
     AUTO_FREE char *row = xstrfmt("One row for each %s. Columns:", t->row);
     cli_put_wrapped(2, row);
     AUTO_WORDS struct words names = {0};
-    AUTO_FREE char *all =
-        xstrfmt("%s%s%s%s", t->columns, t->more ? "," : "", t->more ? t->more : "",
-                text_lists(t->columns, ",", CSV_PARAMS) ? "," PARAM_COLUMNS : "");
+    AUTO_FREE char *all = xstrfmt("%s%s", t->columns,
+                                  text_lists(t->columns, ",", CSV_PARAMS) ? "," PARAM_COLUMNS : "");
     words_split(&names, all, ',');
     for (size_t k = 0; k < names.n; k++)
         for (size_t c = 0; column_words[c].name; c++)

@@ -349,13 +349,12 @@ static int read_config(struct recorded *r)
 {
     AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir),
                    *today_path = xstrfmt("configs/%s.ini", r->platform);
-    bool there = !access(path, F_OK);
-    AUTO(config_free_of) struct config *config = NULL, *today = NULL;
+    AUTO(config_free_of) struct config *none = NULL, *today = NULL;
     struct settings set;
-    CHECK(there ? config_load(&config, path, (const char *const *)r->overrides)
-                : config_from_text(&config, path, "", 0, NULL));
-    CHECK(settings_read(config, &set));
-    r->precision = set.measure.precision;
+    CHECK(access(path, F_OK) ? config_from_text(&none, path, "", 0, NULL)
+                             : config_load(&r->config, path, (const char *const *)r->overrides));
+    CHECK(settings_read(r->config ? r->config : none, &set));
+    r->measure = set.measure;
     /* A limit describes the hardware, not the run. So a corrected config also applies to older
      * recordings. The run's other overrides may be of sections that this config does not have: the run may
      * be from another config of the platform. */
@@ -367,9 +366,9 @@ static int read_config(struct recorded *r)
         if (!strncmp(r->overrides[i], "limits:", strlen("limits:")))
             limits[kept++] = r->overrides[i];
     int code = access(today_path, F_OK) ? GS_OK : config_load(&today, today_path, limits);
-    r->limit = today   ? settings_limit(today, "busbw")
-               : there ? settings_limit(config, "busbw")
-                       : (double)NAN;
+    r->limit = today       ? settings_limit(today, "busbw")
+               : r->config ? settings_limit(r->config, "busbw")
+                           : (double)NAN;
     return code;
 }
 
@@ -424,6 +423,7 @@ void recorded_free(struct recorded *r)
     for (char **o = r->overrides; o && *o; o++)
         free(*o);
     free(r->overrides);
+    config_free(r->config);
     ledger_free(r->ledger);
     for (size_t i = 0; i < r->n_files; i++) {
         json_decref(r->files[i].header);

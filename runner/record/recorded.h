@@ -5,6 +5,8 @@
 #pragma once
 
 #include "base/text.h"
+#include "config/config.h"
+#include "config/settings_tables.h"
 #include "plan/plan.h"
 #include "record/host_load.h"
 #include "record/ledger.h"
@@ -69,7 +71,8 @@ struct recorded {
     /* [limits] busbw, bytes a second, of configs/PLATFORM.ini; where there is none, of the config
      * that was recorded. NaN: no limit is given. */
     double limit;
-    double precision; /* [measure] precision, relative */
+    struct config *config;      /* config.ini with the overrides; NULL: there is none */
+    struct set_measure measure; /* its [measure], or the defaults */
     struct ledger *ledger;
     struct rec_file *files; /* as in the ledger; NULL: no line is recorded */
     size_t n_files;

@@ -147,7 +147,7 @@ void summary_row(struct csv *c, const struct recorded *r, const struct gathered 
             csv_text(c, "");
     }
     const struct estimate *t = &m->time_s; /* NaN is not converged */
-    bool converged = s->whole && (t->hi - t->lo) / 2 <= r->precision * t->median;
+    bool converged = s->whole && (t->hi - t->lo) / 2 <= r->measure.precision * t->median;
     CSV_TEXTS(c, o.numbers && converged ? "yes" : "no", o.status, o.why, cell->ran);
     if (o.numbers)
         csv_integer(c, (int64_t)s->iterations);
@@ -347,8 +347,10 @@ static size_t paired(const struct series *const part[PARTS], struct nested *x[VA
     return n;
 }
 
+/* overlapped: the summary of that part. */
 static struct decomposition decompose(const struct recorded *r,
-                                      const struct series *const part[PARTS])
+                                      const struct series *const part[PARTS],
+                                      const struct summary *overlapped)
 {
     struct decomposition d = {0};
     struct nested *x[VALUES];
@@ -360,9 +362,13 @@ static struct decomposition decompose(const struct recorded *r,
     for (int k = 0; k < VALUES; k++) {
         bool interval =
             k == D || k == EXPOSED || k == OVERLAP; /* the others have no column for it */
-        d.values[k] =
-            interval ? estimate_median(x[k], d.blocks, r->seed, r->cells[part[OVERLAPPED]->cell].id)
-                     : (struct estimate){median_of(x[k], d.blocks), NAN, NAN};
+        if (k == D && d.blocks == part[OVERLAPPED]->n_blocks - part[OVERLAPPED]->n_warm)
+            d.values[k] = overlapped->time_s; /* of the same blocks */
+        else if (interval)
+            d.values[k] =
+                estimate_median(x[k], d.blocks, r->seed, r->cells[part[OVERLAPPED]->cell].id);
+        else
+            d.values[k] = (struct estimate){median_of(x[k], d.blocks), NAN, NAN};
         free(x[k]);
     }
     return d;
@@ -399,7 +405,8 @@ static void row(struct csv *c, const struct recorded *r, const struct gathered *
     csv_end(c);
 }
 
-void iteration_rows(struct csv *c, const struct recorded *r, const struct gathered *g)
+void iteration_rows(struct csv *c, const struct recorded *r, const struct gathered *g,
+                    const struct summary *cells)
 {
     for (size_t i = 0; i < g->n; i++) {
         const struct series *s = &g->series[i];
@@ -412,7 +419,9 @@ void iteration_rows(struct csv *c, const struct recorded *r, const struct gather
             part[k] = find(r, g, cell->config, (enum part)k);
             all = all && part[k] && series_status(r, part[k]).numbers;
         }
-        struct decomposition d = all ? decompose(r, part) : (struct decomposition){0};
+        struct decomposition d = {0};
+        if (all)
+            d = decompose(r, part, &cells[s->cell]);
         if (d.blocks)
             row(c, r, g, cell, &d);
     }

@@ -106,8 +106,9 @@ struct change series_change(const struct series *s, size_t first, size_t n);
 
 extern const char iteration_columns[];
 extern const char *const iteration_modes[]; /* A, B, C, D, NULL */
-/* A row for each config of the group with all four modes. */
-void iteration_rows(struct csv *c, const struct recorded *r, const struct gathered *g);
+/* A row for each config of the group with all four modes. `cells` has the summary of each cell of the run. */
+void iteration_rows(struct csv *c, const struct recorded *r, const struct gathered *g,
+                    const struct summary *cells);
 
 /* ---- evidence ----
  *

@@ -285,16 +285,11 @@ int wan_rows(struct csv *c, const struct recorded *r, const struct gathered *g,
 {
     if (strcmp(r->workload, "wan_sync"))
         return GS_OK;
-    AUTO(config_free_of) struct config *config = NULL;
     AUTO(wan_map_free) struct wan_map map = {0};
-    AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir);
     bool rated = false;
-    int code = config_load(&config, path, (const char *const *)r->overrides);
-    if (!code)
-        code = wan_map_check_words(config, &rated);
-    if (!code && rated) /* else nobody said what the links give: nothing is modelled */
-        code = wan_map_read(&map, config);
-    if (!code)
-        put_rows(c, r, g, cells, &map);
-    return code;
+    CHECK(r->config ? wan_map_check_words(r->config, &rated) : GS_OK);
+    if (rated) /* else nobody said what the links give: nothing is modelled */
+        CHECK(wan_map_read(&map, r->config));
+    put_rows(c, r, g, cells, &map);
+    return GS_OK;
 }

@@ -216,17 +216,17 @@ int contrasts_print(struct store *s)
 
 /* ---- again ---- */
 
-const char again_columns[] = "earlier_run_id,earlier_launches,earlier_ratio,earlier_ratio_low,"
-                             "earlier_ratio_high,earlier_verdict,agreement,overlap";
-
 /* clang-format off */
 
 /* One contrast of a question in a run, with the one of the run before. Names of runs begin with their
  * time. */
 static const char again[] =
-    "DROP TABLE IF EXISTS temp.again;"
-    "CREATE TEMP TABLE again AS"
-    " SELECT *,"
+    "WITH contrast AS MATERIALIZED"
+    " (SELECT sort, " COMPARE_COLUMNS ", row_number() OVER (ORDER BY sort, c.rowid) AS at"
+    "  FROM main.compare AS c JOIN main.stamp USING (run))"
+    " INSERT INTO again"
+    " SELECT " COMPARE_COLUMNS ", earlier_run_id, earlier_launches, earlier_ratio,"
+    "   earlier_ratio_low, earlier_ratio_high, earlier_verdict,"
     "   CASE WHEN 'same operation' IN (verdict, earlier_verdict) THEN 'same operation'"
     "        WHEN 'inconclusive' IN (verdict, earlier_verdict) THEN 'open'"
     "        WHEN verdict = earlier_verdict THEN 'same'"
@@ -242,29 +242,20 @@ static const char again[] =
     "       FROM (SELECT *, lag(at) OVER (PARTITION BY platform, workload, label, mode,"
     "                                     by_name(params), baseline, config, size_B"
     "                                     ORDER BY run_id) AS before"
-    "             FROM (SELECT *, rowid AS at,"
+    "             FROM (SELECT *,"
     "                     count(*) OVER (PARTITION BY platform, workload, label, mode,"
     "                                    by_name(params), baseline, config, size_B,"
     "                                    run_id) AS times"
-    "                   FROM temp.compare)"
+    "                   FROM contrast)"
     "             WHERE times = 1 AND ratio IS NOT NULL AND ratio_low IS NOT NULL"
     "               AND ratio_high IS NOT NULL) AS l"
-    "         JOIN temp.compare AS e ON e.rowid = l.before)"
+    "         JOIN contrast AS e ON e.at = l.before)"
     " ORDER BY platform, workload, label, run_id, earlier_run_id, at;";
 
 /* clang-format on */
 
-int again_write(struct store *s, const char *dir)
+int again_make(struct store *s)
 {
-    AUTO_FREE char *file = xstrfmt("%s/" AGAIN_CSV, dir);
-    AUTO_FREE char *columns = xstrfmt("%s,%s", compare_columns, again_columns);
-    AUTO_FREE char *sql = xstrfmt("SELECT %s FROM temp.again ORDER BY rowid", columns);
-    AUTO_FREE char *take = xstrfmt("INSERT INTO temp.compare SELECT %s FROM main.compare AS t"
-                                   " JOIN main.stamp USING (run) ORDER BY sort, t.rowid",
-                                   compare_columns);
     CHECK(make_functions(s));
-    CHECK(store_make(s, "compare", compare_columns));
-    CHECK(store_execute(s, take));
-    CHECK(store_execute(s, again));
-    return store_export(s, sql, columns, file);
+    return store_execute(s, again);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Contrasts as a table of the store, temp.compare with the columns of compare.csv, and what
- * `gradsync compare --all` prints of it. And again.csv: the contrasts that several runs have measured,
- * each beside that of the run before.
+ * `gradsync compare --all` prints of it. And the table `again`: the contrasts that several runs have
+ * measured, each beside that of the run before.
  *
- * In again.csv platform, workload, label, mode, size, parameters, baseline and config are the
+ * There platform, workload, label, mode, size, parameters, baseline and config are the
  * same; machine and software need not be, because the question is whether another one agrees.
  *
  *   same        both have the same verdict, and neither is inconclusive
@@ -19,16 +19,13 @@
  * difference between the runs they explain. Contrasts without numbers are left out, and those that a
  * run has several times because its launches have different origins.
  *
- * again.csv has the columns of compare.csv for the later run; then run_id, launches, ratio with its
- * interval, and verdict of the earlier run; then agreement, and overlap (yes or no).
+ * It has the columns of `compare` for the later run; then run_id, launches, ratio with its interval, and
+ * verdict of the earlier run; then agreement, and overlap (yes or no).
  */
 #pragma once
 
 #include "compare/verdicts.h"
 #include "store/store.h"
-
-#define AGAIN_CSV "again.csv"
-extern const char again_columns[]; /* after compare_columns */
 
 /* Fills temp.compare and temp.placebo from a solved comparison. GS_OK or reported. */
 int contrasts_put(struct store *s, const struct comparison *c);
@@ -36,5 +33,5 @@ int contrasts_put(struct store *s, const struct comparison *c);
  * reported. */
 int contrasts_print(struct store *s);
 
-/* DIR/again.csv, of the contrasts of all recordings. GS_OK or reported. */
-int again_write(struct store *s, const char *dir);
+/* Fills the table `again`, which is empty, from the table `compare`. GS_OK or reported. */
+int again_make(struct store *s);

@@ -40,13 +40,6 @@ static char *human(double v, const char *unit)
     return xstrdup(buf);
 }
 
-static char *whole(double v)
-{
-    char buf[32];
-    snprintf(buf, sizeof buf, "%.12g", v);
-    return xstrdup(isfinite(v) ? units_double(buf, sizeof buf, strtod(buf, NULL)) : "");
-}
-
 /* A column of the store has its unit in its name; another name has none. */
 static const char *unit_of(const char *name, size_t *n)
 {
@@ -63,19 +56,16 @@ static char *cell_of(sqlite3_stmt *st, int i, bool readable)
     const char *unit = unit_of(sqlite3_column_name(st, i), &n);
     if (readable && !strcmp(unit, "B") && sqlite3_column_type(st, i) == SQLITE_INTEGER)
         return xstrdup(SHORT_SIZE(sqlite3_column_int64(st, i)));
-    switch (sqlite3_column_type(st, i)) {
-    case SQLITE_NULL:
-        return xstrdup(readable ? "-" : "");
-    case SQLITE_FLOAT:
-        return readable ? human(sqlite3_column_double(st, i), unit)
-                        : whole(sqlite3_column_double(st, i));
-    case SQLITE_INTEGER:
-        if (readable && *unit)
-            return human(sqlite3_column_double(st, i), unit);
-        return xstrdup(store_text(st, i));
-    default:
-        return xstrdup(readable && !*store_text(st, i) ? "-" : store_text(st, i));
+    int type = sqlite3_column_type(st, i);
+    double v = sqlite3_column_double(st, i);
+    if (readable && (type == SQLITE_FLOAT || (type == SQLITE_INTEGER && *unit)))
+        return human(v, unit);
+    if (type == SQLITE_FLOAT) {
+        char buf[32];
+        snprintf(buf, sizeof buf, "%.12g", v);
+        return xstrdup(isfinite(v) ? units_double(buf, sizeof buf, strtod(buf, NULL)) : "");
     }
+    return xstrdup(readable && !*store_text(st, i) ? "-" : store_text(st, i));
 }
 
 /* ---- formats ---- */
@@ -138,25 +128,17 @@ static void put_row(struct print *p, sqlite3_stmt *st)
         putchar('\n');
 }
 
-static json_t *json_cell(sqlite3_stmt *st, int i)
-{
-    switch (sqlite3_column_type(st, i)) {
-    case SQLITE_NULL:
-        return json_null();
-    case SQLITE_FLOAT:
-        return json_finite(sqlite3_column_double(st, i));
-    case SQLITE_INTEGER:
-        return json_integer(sqlite3_column_int64(st, i));
-    default:
-        return json_text(store_text(st, i));
-    }
-}
-
 static void add_json(json_t *rows, sqlite3_stmt *st)
 {
     json_t *row = json_object();
-    for (int i = 0; i < sqlite3_column_count(st); i++)
-        json_object_set_new(row, sqlite3_column_name(st, i), json_cell(st, i));
+    for (int i = 0; i < sqlite3_column_count(st); i++) {
+        int type = sqlite3_column_type(st, i);
+        json_object_set_new(row, sqlite3_column_name(st, i),
+                            type == SQLITE_NULL      ? json_null()
+                            : type == SQLITE_FLOAT   ? json_finite(sqlite3_column_double(st, i))
+                            : type == SQLITE_INTEGER ? json_integer(sqlite3_column_int64(st, i))
+                                                     : json_text(store_text(st, i)));
+    }
     json_array_append_new(rows, row);
 }
 
@@ -265,43 +247,25 @@ int print_lines(struct store *s, const char *sql, void (*line)(const char *text)
 
 /* ---- functions ---- */
 
-static void sql_human(sqlite3_context *c, int n, sqlite3_value **v)
+/* The functions that make the text of a number. A size is that of a buffer, whose sizes are powers of two. */
+static void sql_text(sqlite3_context *c, int n, sqlite3_value **v)
 {
-    (void)n;
-    const char *unit = (const char *)sqlite3_value_text(v[1]);
+    const char *name = sqlite3_user_data(c);
     bool none = sqlite3_value_type(v[0]) == SQLITE_NULL;
-    char *text = human(none ? (double)NAN : sqlite3_value_double(v[0]), unit ? unit : "");
-    sqlite3_result_text(c, text, -1, free);
-}
-
-/* Of a buffer, whose sizes are powers of two. */
-static void sql_size(sqlite3_context *c, int n, sqlite3_value **v)
-{
-    (void)n;
-    sqlite3_result_text(c, xstrdup(HUMAN_SIZE(sqlite3_value_double(v[0]))), -1, free);
-}
-
-static void sql_short_size(sqlite3_context *c, int n, sqlite3_value **v)
-{
-    (void)n;
-    sqlite3_result_text(c, xstrdup(SHORT_SIZE(sqlite3_value_int64(v[0]))), -1, free);
-}
-
-static void sql_rate(sqlite3_context *c, int n, sqlite3_value **v)
-{
-    (void)n;
-    if (sqlite3_value_type(v[0]) != SQLITE_NULL)
-        sqlite3_result_text(c, xstrdup(HUMAN_RATE(sqlite3_value_double(v[0]))), -1, free);
-}
-
-/* "+5%" of 0.05 */
-static void sql_change(sqlite3_context *c, int n, sqlite3_value **v)
-{
-    (void)n;
-    if (sqlite3_value_type(v[0]) == SQLITE_NULL)
-        sqlite3_result_text(c, "-", -1, SQLITE_STATIC);
-    else
-        sqlite3_result_text(c, xstrfmt("%+.0f%%", 100 * sqlite3_value_double(v[0])), -1, free);
+    double x = none ? (double)NAN : sqlite3_value_double(v[0]);
+    const char *unit = n > 1 ? (const char *)sqlite3_value_text(v[1]) : NULL;
+    char *text;
+    if (!strcmp(name, "human"))
+        text = human(x, unit ? unit : "");
+    else if (!strcmp(name, "human_size"))
+        text = xstrdup(HUMAN_SIZE(none ? 0 : x));
+    else if (!strcmp(name, "short_size"))
+        text = xstrdup(SHORT_SIZE(sqlite3_value_int64(v[0])));
+    else if (!strcmp(name, "human_rate"))
+        text = none ? NULL : xstrdup(HUMAN_RATE(x));
+    else /* human_change: "+5%" of 0.05 */
+        text = none ? xstrdup("-") : xstrfmt("%+.0f%%", 100 * x);
+    sqlite3_result_text(c, text, -1, free); /* NULL: of NULL */
 }
 
 static void sql_shorten(sqlite3_context *c, int n, sqlite3_value **v)
@@ -388,18 +352,18 @@ int print_functions(struct store *s)
         if (sqlite3_create_function(s->db, estimates[i], 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
                                     (void *)&estimates[i], NULL, sql_add, sql_estimate))
             return store_failed(s);
-    const struct {
+    static const struct {
         const char *name;
         int n;
         void (*call)(sqlite3_context *, int, sqlite3_value **);
-    } functions[] = {{"human", 2, sql_human},         {"human_size", 1, sql_size},
-                     {"human_rate", 1, sql_rate},     {"short_size", 1, sql_short_size},
-                     {"human_change", 1, sql_change}, {"param", 2, sql_param},
-                     {"shorten", 2, sql_shorten},     {"by_name", 1, sql_by_name}};
+    } functions[] = {{"human", 2, sql_text},        {"human_size", 1, sql_text},
+                     {"human_rate", 1, sql_text},   {"short_size", 1, sql_text},
+                     {"human_change", 1, sql_text}, {"param", 2, sql_param},
+                     {"shorten", 2, sql_shorten},   {"by_name", 1, sql_by_name}};
     for (size_t i = 0; i < COUNT(functions); i++)
         if (sqlite3_create_function(s->db, functions[i].name, functions[i].n,
-                                    SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, functions[i].call,
-                                    NULL, NULL))
+                                    SQLITE_UTF8 | SQLITE_DETERMINISTIC, (void *)functions[i].name,
+                                    functions[i].call, NULL, NULL))
             return store_failed(s);
     return GS_OK;
 }

@@ -281,12 +281,9 @@ static void take_cells(struct ingest *in)
     }
 }
 
-static int take_claims(struct ingest *in)
+static void take_claims(struct ingest *in)
 {
-    AUTO_FREE char *path = xstrfmt("%s/config.ini", in->r->dir);
-    AUTO(config_free_of) struct config *c = NULL;
-    int code =
-        access(path, F_OK) ? GS_OK : config_load(&c, path, (const char *const *)in->r->overrides);
+    const struct config *c = in->r->config;
     for (size_t i = 0; c && i < c->n; i++) {
         const struct config_entry *e = &c->entries[i];
         if (strcmp(e->section, "reference") || !strcmp(e->key, "source") ||
@@ -295,7 +292,6 @@ static int take_claims(struct ingest *in)
         CSV_TEXTS(&in->out[CLAIM], e->key, e->value, config_source(c, "reference", e->key));
         csv_end(&in->out[CLAIM]);
     }
-    return code;
 }
 
 /* ---- what is computed ---- */
@@ -317,20 +313,18 @@ static int derive_groups(struct ingest *in, struct summary *cells)
             metrics_rows(&out[METRICS], r, s, &cells[s->cell]);
             launches_rows(&out[LAUNCHES], r, s);
         }
-        iteration_rows(&out[ITERATION], r, g);
+        iteration_rows(&out[ITERATION], r, g, cells);
         code = wan_rows(&out[WAN], r, g, cells);
     }
     return code;
 }
 
 /* best_of NULL: against the baseline. */
-static int derive_contrasts(struct ingest *in, const char *best_of)
+static void derive_contrasts(struct ingest *in, const char *best_of)
 {
     AUTO(comparison_free) struct comparison c = {.without_aa = best_of != NULL};
     struct csv *out = in->out + RAW_TABLES;
-    int code = compare_recorded(&c, in->r, in->groups, best_of, NULL);
-    if (code)
-        return code;
+    compare_recorded(&c, in->r, in->groups, best_of, NULL);
     comparison_solve(&c, 1);
     for (size_t i = 0; i < c.n; i++) {
         contrast_row(&out[best_of ? CHOSEN : COMPARE], &c.v[i]);
@@ -338,15 +332,14 @@ static int derive_contrasts(struct ingest *in, const char *best_of)
     }
     if (!best_of)
         placebo_put(&out[PLACEBO], &c);
-    return code;
 }
 
 static int derive(struct ingest *in)
 {
     AUTO_FREE struct summary *cells = xcalloc(in->r->n_cells + 1, sizeof *cells);
     int code = derive_groups(in, cells);
-    TRY(code, derive_contrasts(in, NULL));
-    TRY(code, derive_contrasts(in, "comm"));
+    derive_contrasts(in, NULL);
+    derive_contrasts(in, "comm");
     for (size_t i = 0; i < in->r->n_cells; i++)
         free(cells[i].metrics);
     return code;
@@ -438,7 +431,7 @@ static int read_tables(struct store *s, struct ingest *in, const char *dir, stru
         take_headers(in);
         take_blocks(in);
         take_cells(in);
-        TRY(code, take_claims(in));
+        take_claims(in);
     }
     for (size_t i = 0; i < RAW_TABLES + DERIVED; i++) {
         int one = store_rows_end(in->rows[i]);
@@ -587,6 +580,16 @@ static int start_workers(struct store *s, const struct stale *v, size_t n, long 
     return store_open(s, path);
 }
 
+/* As after a new build. To forget one run after the other would look at each row for each run. */
+static int forget_all(struct store *s)
+{
+    AUTO_TEXT struct text sql = {0};
+    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++)
+        text_addf(&sql, "DELETE FROM main.\"%s\";", table_at(i)->name);
+    text_add(&sql, "DELETE FROM main.stamp;");
+    return execute_all(s, sql.s);
+}
+
 /* Reads what is new with all processors. It reports nothing: what cannot be read, or says something,
  * is left to the caller. GS_OK, or reported: the database cannot be opened again. */
 static int read_ahead(struct store *s, const struct runs *runs, const struct known *known)
@@ -601,11 +604,13 @@ static int read_ahead(struct store *s, const struct runs *runs, const struct kno
         else
             v[n++] = one;
     }
+    int code = n == runs->n && known->dirs.n ? forget_all(s) : GS_OK;
     long processors = sysconf(_SC_NPROCESSORS_ONLN),
          workers = (long)n < processors ? (long)n : processors;
     if (n)
         qsort(v, n, sizeof *v, by_size);
-    int code = workers > 1 && *s->path ? start_workers(s, v, n, workers) : GS_OK;
+    if (!code && workers > 1 && *s->path)
+        code = start_workers(s, v, n, workers);
     for (size_t i = 0; i < n; i++)
         free(v[i].stamp);
     return code;
@@ -718,6 +723,17 @@ static const struct store_table *file_at(size_t i)
     return i < DERIVED ? &store_derived[i] : i < SAMPLES ? &store_joint[i - DERIVED] : &samples;
 }
 
+static void export_row(void *ctx, sqlite3_stmt *st)
+{
+    struct csv *out = ctx;
+    for (int i = 0, n = sqlite3_column_count(st); i < n; i++)
+        if (sqlite3_column_type(st, i) == SQLITE_FLOAT)
+            csv_real(out, sqlite3_column_double(st, i));
+        else
+            csv_text(out, store_text(st, i));
+    csv_end(out);
+}
+
 static int fill(struct store *s, struct csv *files)
 {
     int code = store_each(s,
@@ -733,12 +749,12 @@ static int fill(struct store *s, struct csv *files)
         AUTO_FREE char *sql = xstrfmt("SELECT %s FROM main.\"%s\" AS t JOIN main.stamp USING (run)"
                                       " ORDER BY sort, t.rowid",
                                       store_derived[i].columns, store_derived[i].name);
-        code = store_each(s, sql, store_export_row, &files[i]);
+        code = store_each(s, sql, export_row, &files[i]);
     }
     for (int i = DERIVED; i < SAMPLES && !code; i++) {
         AUTO_FREE char *sql =
             xstrfmt("SELECT * FROM main.%s ORDER BY rowid", file_at((size_t)i)->name);
-        code = store_each(s, sql, store_export_row, &files[i]);
+        code = store_each(s, sql, export_row, &files[i]);
     }
     return code;
 }
@@ -746,7 +762,9 @@ static int fill(struct store *s, struct csv *files)
 int store_export_all(struct store *s, const char *dir)
 {
     struct csv files[FILES] = {0};
-    int code = store_execute(s, "BEGIN IMMEDIATE; DELETE FROM transitions; DELETE FROM limits");
+    int code = store_execute(s, "BEGIN IMMEDIATE; DELETE FROM again;"
+                                " DELETE FROM transitions; DELETE FROM limits");
+    TRY(code, again_make(s));
     TRY(code, transitions_make(s));
     int fault = code ? code : limits_make(s); /* of a config: its claims are left out */
     code = fault == GS_FAILED ? fault : code;
@@ -765,6 +783,5 @@ int store_export_all(struct store *s, const char *dir)
         int one = csv_close(&files[i], !code);
         code = code ? code : one;
     }
-    TRY(code, again_write(s, dir));
     return code ? code : fault;
 }

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define APPLICATION 0x67736462 /* "gsdb" */
-#define SCHEMA 4
+#define SCHEMA 5
 #define WAIT_MS 120000 /* for another writer: a run takes it less than a second */
 
 /* ---- tables ---- */
@@ -73,7 +73,12 @@ const char transitions_columns[] =
 const char limits_columns[] =
     "platform,kind,claim,source,quantity,value,unit,limit,limit_source,fraction,physics,verdict";
 
+const char again_columns[] = COMPARE_COLUMNS
+    ",earlier_run_id,earlier_launches,earlier_ratio,earlier_ratio_low,earlier_ratio_high,"
+    "earlier_verdict,agreement,overlap";
+
 const struct store_table store_joint[JOINT] = {
+    [AGAIN] = {"again", again_columns, NULL, NULL},
     [TRANSITIONS] = {"transitions", transitions_columns, NULL, NULL},
     [LIMITS] = {"limits", limits_columns, NULL, NULL},
 };
@@ -138,16 +143,6 @@ static char *schema(void)
     text_addf(&t, "CREATE TRIGGER forget DELETE ON stamp BEGIN %s %s END;", forget.s, joint.s);
     text_addf(&t, "CREATE TRIGGER added INSERT ON stamp BEGIN %s END;", joint.s);
     return t.s;
-}
-
-/* Of the schema and the version of gradsync: another one is built anew. */
-static int version_of(const char *text)
-{
-    uint32_t hash = 2166136261u;
-    AUTO_FREE char *all = xstrfmt("%d %s %s", SCHEMA, GRADSYNC_VERSION, text);
-    for (const char *s = all; *s; s++)
-        hash = (hash ^ (unsigned char)*s) * 16777619u;
-    return (int)(hash & 0x7fffffff);
 }
 
 /* ---- errors ---- */
@@ -301,8 +296,12 @@ static int open_in_memory(struct store *s, const char *tables, int version, cons
 
 int store_open(struct store *s, const char *path)
 {
-    AUTO_FREE char *tables = schema();
-    int version = version_of(tables), wanted = 0;
+    AUTO_FREE char *tables = schema(), *all = xstrfmt("%d %s %s", SCHEMA, GRADSYNC_VERSION, tables);
+    uint32_t hash =
+        2166136261u; /* of the schema and of gradsync's version: another is built anew */
+    for (const char *c = all; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    int version = (int)(hash & 0x7fffffff), wanted = 0;
     for (const char *c = tables; (c = strstr(c, "CREATE ")); c++)
         wanted++;
     *s = (struct store){.path = xstrdup(path ? path : "")};
@@ -456,19 +455,15 @@ static char *with_older(const char *table, const struct words *names)
     return t.s;
 }
 
-static bool is_number(const char *s)
-{
-    char *end;
-    double v = strtod(s, &end);
-    return !*end && isfinite(v) && !s[strspn(s, "+-.0123456789eE")];
-}
-
 /* A row with another text where a number belongs would carry it into what is made of the table. */
 static int import_row(struct store_rows *sink, struct csv *rows, const struct csv_reader *r)
 {
     for (size_t i = 0; i < r->header.n; i++) {
         const char *value = r->row.v[i];
-        if (*value && !sink->texts[i] && !is_number(value))
+        char *end;
+        bool number =
+            isfinite(strtod(value, &end)) && !*end && !value[strspn(value, "+-.0123456789eE")];
+        if (*value && !sink->texts[i] && !number)
             return fail_at(GS_FAILED, r->path, (int)r->number,
                            "%s: '%.40s' must be a number; make the tables again", r->header.v[i],
                            value);
@@ -510,29 +505,4 @@ int store_add_file(struct store *s, const char *path)
         return fail_at(GS_USAGE, path, 0, "%s", files_why(errno));
     AUTO_FREE char *view = xstrfmt("CREATE TEMP VIEW \"%s\" AS %s", name, query.s);
     return store_execute(s, view);
-}
-
-/* ---- a query as a file ---- */
-
-void store_export_row(void *ctx, sqlite3_stmt *st)
-{
-    struct csv *out = ctx;
-    for (int i = 0, n = sqlite3_column_count(st); i < n; i++)
-        if (sqlite3_column_type(st, i) == SQLITE_FLOAT)
-            csv_real(out, sqlite3_column_double(st, i));
-        else
-            csv_text(out, store_text(st, i));
-    csv_end(out);
-}
-
-int store_export(struct store *s, const char *sql, const char *columns, const char *path)
-{
-    struct csv out;
-    int code = csv_open(&out, path);
-    if (code)
-        return code;
-    csv_header(&out, columns);
-    code = store_each(s, sql, store_export_row, &out);
-    int closed = csv_close(&out, !code);
-    return code ? code : closed;
 }

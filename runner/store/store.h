@@ -30,9 +30,9 @@ enum { SUMMARY, ITERATION, METRICS, LAUNCHES, WAN, COMPARE, CHOSEN, PLACEBO, DER
 extern const struct store_table store_derived[DERIVED];
 /* Tables that are computed from all runs together, and exported as NAME.csv. When a run changes they are emptied;
  * store_export_all fills them again. */
-enum { TRANSITIONS, LIMITS, JOINT };
+enum { AGAIN, TRANSITIONS, LIMITS, JOINT };
 extern const struct store_table store_joint[JOINT];
-extern const char transitions_columns[], limits_columns[];
+extern const char again_columns[], transitions_columns[], limits_columns[];
 
 struct store {
     sqlite3 *db;
@@ -89,11 +89,7 @@ int store_rows_end(struct store_rows *rows); /* GS_OK or reported */
 
 extern const char samples_columns[];
 
-/* Writes the rows of a query as a table of these columns. GS_OK or reported. */
-int store_export(struct store *s, const char *sql, const char *columns, const char *path);
-void store_export_row(void *out, sqlite3_stmt *st); /* out: a struct csv */
-
 /* Writes all tables of the recordings into the folder: samples.csv, a row for each sample of a block
- * that counts, store_derived[], store_joint[] and again.csv, ordered by platform, workload, label and run, then by the plan.
+ * that counts, store_derived[] and store_joint[], ordered by platform, workload, label and run, then by the plan.
  * The same recordings give the same bytes. All of them are written, or none. GS_OK or reported. */
 int store_export_all(struct store *s, const char *dir);
