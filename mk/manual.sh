@@ -45,7 +45,7 @@ cat <<'END'
 .SH ENVIRONMENT
 .TP
 .B GRADSYNC_PLUGIN_PATH
-Folders to look for plugins in, by colons, before those beside the program. The option --plugins DIR adds one.
+Folders to look for plugins in, by colons, before those beside the program.
 .TP
 .B NO_COLOR
 Set to anything: no colours on a terminal.

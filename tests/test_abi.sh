@@ -60,10 +60,10 @@ ok 'the example builds with -Wall -Wextra -Wpedantic -Wconversion as errors' \
     make -s -f "$(pkg-config --variable=plugin_mk gradsync)" NAME=mpi_allgather CC="$cc" \
     WARNINGS='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror'
 ok 'gradsync check accepts the example' "$prefix/bin/gradsync" check ./mpi_allgather.so
-ok "gradsync check accepts the example's config" "$prefix/bin/gradsync" --plugins . check \
+ok "gradsync check accepts the example's config" env GRADSYNC_PLUGIN_PATH=. "$prefix/bin/gradsync" check \
     mpi_allgather-local.ini
 for ranks in 2 3; do
-    ok "the example is measured on $ranks ranks" "$prefix/bin/gradsync" --plugins . run \
+    ok "the example is measured on $ranks ranks" env GRADSYNC_PLUGIN_PATH=. "$prefix/bin/gradsync" run \
         mpi_allgather-local.ini -q -o "raw$ranks" \
         "${few[@]}" --set "launch:ranks=$ranks" --set mpi_allgather:size=3072,98304
     ok "the recording of $ranks ranks is reduced" "$prefix/bin/gradsync" query -q "raw$ranks" --export \
@@ -71,13 +71,13 @@ for ranks in 2 3; do
     is "$(grep -c ',ok,' "csv$ranks/summary.csv")" 4 \
         "every cell of $ranks ranks is ok, its result verified"
 done
-fails 2 'is not a multiple of the 3 ranks' "$prefix/bin/gradsync" --plugins . plan \
+fails 2 'is not a multiple of the 3 ranks' env GRADSYNC_PLUGIN_PATH=. "$prefix/bin/gradsync" plan \
     mpi_allgather-local.ini --set launch:ranks=3
 # What verify() is for.
 sed -i 's/int out = /&0 * /; s/size_t out = (/size_t out = 0 * (/' mpi_allgather.c
 ok 'the example with a wrong result builds' make -s -f "$prefix/share/gradsync/plugin.mk" \
     NAME=mpi_allgather CC="$cc"
-fails 1 'wrong: .*byte [0-9]+ of rank [01] is' "$prefix/bin/gradsync" --plugins . run \
+fails 1 'wrong: .*byte [0-9]+ of rank [01] is' env GRADSYNC_PLUGIN_PATH=. "$prefix/bin/gradsync" run \
     mpi_allgather-local.ini -q -o wrong "${few[@]}" --set mpi_allgather:algorithm=ring
 no_orphans 'no process is left'
 done_testing

@@ -85,7 +85,7 @@ ok 'a plugin builds with GRADSYNC_INCLUDE and no pkg-config' env -u PKG_CONFIG_P
     make -s -f "$prefix/share/gradsync/plugin.mk" NAME=bar CC="$cc" \
     GRADSYNC_INCLUDE="$prefix/include/gradsync"
 ok 'a plugin made outside the tree passes its check' "$prefix/bin/gradsync" check ./bar.so
-ok 'the config of a plugin made outside the tree is good' "$prefix/bin/gradsync" --plugins . check bar-local.ini
+ok 'the config of a plugin made outside the tree is good' env GRADSYNC_PLUGIN_PATH=. "$prefix/bin/gradsync" check bar-local.ini
 exits 2 'a plugin without GRADSYNC_INCLUDE and pkg-config does not build' env -u PKG_CONFIG_PATH \
     PKG_CONFIG_LIBDIR=/nowhere make -s -B -f "$prefix/share/gradsync/plugin.mk" NAME=bar CC="$cc"
 like "$err" 'PKG_CONFIG_PATH' 'the message names PKG_CONFIG_PATH'

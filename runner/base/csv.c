@@ -416,23 +416,17 @@ int csv_read_row(struct csv_reader *r, bool *got)
     return GS_OK;
 }
 
-/* A folder that is none, or a table that is not there yet. */
-static int not_there(const char *path)
-{
-    int why = errno;
-    const char *slash = strrchr(path, '/');
-    AUTO_FREE char *dir = xstrfmt("%.*s", slash ? (int)(slash - path) : 0, path);
-    return fail_at(GS_USAGE, *dir && access(dir, F_OK) ? dir : path, 0, "cannot be read: %s%s",
-                   files_why(why),
-                   why == ENOENT ? "; 'make tables' makes the tables from the recordings" : "");
-}
-
 int csv_read_open(struct csv_reader *r, const char *path)
 {
     size_t n = strlen(CSV_PARAM);
     *r = (struct csv_reader){.path = path};
     text_clear(&r->bytes);
-    int code = files_read(path, FILES_ANY, SIZE_MAX, &r->bytes) ? read_fields(r) : not_there(path);
+    int code = files_read(path, FILES_ANY, SIZE_MAX, &r->bytes)
+                   ? read_fields(r)
+                   : fail_at(GS_USAGE, path, 0,
+                             "cannot be read: %s; 'make tables' makes the tables from the "
+                             "recordings",
+                             files_why(errno));
     if (!code && !r->row.n)
         code = fail_at(GS_USAGE, path, 0, "empty; a table begins with a header");
     for (size_t i = 0; i < r->row.n; i++)

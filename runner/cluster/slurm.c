@@ -222,29 +222,6 @@ static int add_other_options(struct text *t, const struct plan *p)
     return code;
 }
 
-/* A job that asks for no GPU gets none, or those of another job. */
-static int check_gpus(const struct plan *p)
-{
-    const struct set_slurm *s = &p->set.slurm;
-    const char *count = strrchr(s->gpus_per_node, ':');
-    count = count ? count + 1 : s->gpus_per_node;
-    if (*s->gpus_per_node && !only(count, "0123456789"))
-        return refuse_key(p, "gpus_per_node", s->gpus_per_node,
-                          "write the GPUs of a node, e.g. 4 or h100:4");
-    bool gpus = *p->set.platform.device || !strncmp(p->section, "nccl_", 5);
-    bool asked = !gpus || *s->gpus_per_node || *s->gres;
-    for (size_t i = 0; i < p->config->n && !asked; i++)
-        asked = !strcmp(p->config->entries[i].section, "slurm") &&
-                (!strncmp(p->config->entries[i].key, "sbatch.gpus", 11) ||
-                 !strncmp(p->config->entries[i].key, "sbatch.tres", 11));
-    if (asked)
-        return GS_OK;
-    return fail_at(GS_USAGE, p->config->path, 0,
-                   "[slurm] gpus_per_node: missing, so the jobs would ask for no GPU; set "
-                   "gpus_per_node = %lld, or gres; 0 if this cluster gives out whole nodes",
-                   (long long)(p->set.launch.ranks / p->set.launch.nodes));
-}
-
 static int add_resources(struct text *t, const struct plan *p)
 {
     const struct set_launch *l = &p->set.launch;
@@ -259,7 +236,7 @@ static int add_resources(struct text *t, const struct plan *p)
                  {"qos", "qos", s->qos},
                  {"constraint", "constraint", s->constraint},
                  {"gres", "gres", s->gres}};
-    int code = check_gpus(p);
+    int code = GS_OK;
     for (size_t i = 0; i < COUNT(named); i++)
         if (add_option(t, p, named[i].key, named[i].name, named[i].value))
             code = GS_USAGE;

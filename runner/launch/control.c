@@ -7,20 +7,37 @@
 #include "base/text.h"
 #include "base/units.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const event_names[] = {"beat", "dead", "error", "done", "warn", "lost"};
 
+/* The members beside the event: texts, and integers where size is 0. */
+static const struct {
+    const char *name;
+    size_t offset, size;
+} members[] = {
+#define TEXT(m)                                                                                    \
+    {                                                                                              \
+#m, offsetof(struct control, m), sizeof((struct control *)0)->m                            \
+    }
+#define NUMBER(m)                                                                                  \
+    {                                                                                              \
+#m, offsetof(struct control, m), 0                                                         \
+    }
+    TEXT(phase),  TEXT(cell),          TEXT(kind),     TEXT(host),   TEXT(why),   TEXT(status),
+    NUMBER(rank), NUMBER(groups_done), NUMBER(groups), NUMBER(copy), NUMBER(code)};
+
 size_t control_encode(const struct control *c, char buf[CONTROL_LINE_MAX])
 {
-    AUTO_JSON json_t *object =
-        json_pack("{ss si so so si si si so so sI so si so}", "event", event_names[c->event],
-                  "rank", c->rank, "phase", json_text(c->phase), "cell", json_text(c->cell),
-                  "groups_done", c->groups_done, "groups", c->groups, "copy", c->copy, "kind",
-                  json_text(c->kind), "host", json_text(c->host), "pid", (json_int_t)c->pid, "why",
-                  json_text(c->why), "code", c->code, "status", json_text(c->status));
+    AUTO_JSON json_t *object = json_pack("{ss}", "event", event_names[c->event]);
+    for (size_t i = 0; i < COUNT(members); i++) {
+        const char *at = (const char *)c + members[i].offset;
+        json_object_set_new(object, members[i].name,
+                            members[i].size ? json_text(at) : json_integer(*(const int *)at));
+    }
     /* The text fits: the members are short, and json_text at most doubles them. */
     size_t mark = sizeof CONTROL_MARK - 1;
     memcpy(buf, CONTROL_MARK, mark);
@@ -33,29 +50,20 @@ bool control_decode(const char *line, struct control *out)
 {
     *out = (struct control){0};
     const char *mark = strstr(line, CONTROL_MARK);
-    if (!mark)
-        return false;
-    AUTO_JSON json_t *object = json_loads(mark + sizeof CONTROL_MARK - 1, 0, NULL);
-    const char *event, *phase, *cell, *kind, *host, *why, *status;
-    json_int_t pid;
-    if (json_unpack(object, "{ss si ss ss si si si ss ss sI ss si ss}", "event", &event, "rank",
-                    &out->rank, "phase", &phase, "cell", &cell, "groups_done", &out->groups_done,
-                    "groups", &out->groups, "copy", &out->copy, "kind", &kind, "host", &host, "pid",
-                    &pid, "why", &why, "code", &out->code, "status", &status))
-        return false;
-    out->pid = (long)pid;
-    const struct {
-        char *to;
-        size_t size;
-        const char *from;
-    } texts[] = {{out->phase, sizeof out->phase, phase}, {out->cell, sizeof out->cell, cell},
-                 {out->kind, sizeof out->kind, kind},    {out->host, sizeof out->host, host},
-                 {out->why, sizeof out->why, why},       {out->status, sizeof out->status, status}};
-    for (size_t i = 0; i < COUNT(texts); i++)
-        if (snprintf(texts[i].to, texts[i].size, "%s", texts[i].from) >= (int)texts[i].size)
+    AUTO_JSON json_t *object = mark ? json_loads(mark + sizeof CONTROL_MARK - 1, 0, NULL) : NULL;
+    for (size_t i = 0; i < COUNT(members); i++) {
+        const json_t *v = json_object_get(object, members[i].name);
+        char *at = (char *)out + members[i].offset;
+        size_t size = members[i].size;
+        if (size ? !json_is_string(v) || json_string_length(v) >= size : !json_is_integer(v))
             return false;
+        if (size)
+            strcpy(at, json_string_value(v));
+        else
+            *(int *)at = (int)json_integer_value(v);
+    }
     size_t k = 0;
-    while (k < COUNT(event_names) && strcmp(event, event_names[k]))
+    while (k < COUNT(event_names) && strcmp(json_text_of(object, "event"), event_names[k]))
         k++;
     out->event = (enum control_event)k;
     return k < COUNT(event_names);

@@ -33,7 +33,6 @@ struct control {
     int copy;                /* dead */
     char kind[16];           /* dead: crash, hang, lost */
     char host[64];           /* dead, lost: of the rank */
-    long pid;                /* dead */
     char why[512];           /* dead, error, warn; lost: hosts, a space after each */
     int code;                /* error: an enum gs_exit */
     char status[16];         /* done: complete, interrupted */

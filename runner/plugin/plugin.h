@@ -18,8 +18,8 @@ struct plugin {
     struct wl_plugin wl; /* members that the plugin's `size` does not cover are zero */
 };
 
-/* `name`: "null", or a path with a slash or ending in .so. Searched: GRADSYNC_PLUGIN_PATH (colons;
- * --plugins), beside the program and in its plugins/, the install prefix; never the current folder.
+/* `name`: "null", or a path with a slash or ending in .so. Searched: GRADSYNC_PLUGIN_PATH (by
+ * colons), beside the program and in its plugins/, the install prefix; never the current folder.
  * dlopen(RTLD_NOW | RTLD_LOCAL). Returns GS_OK, GS_USAGE (no such plugin, nearest named; another
  * ABI; no symbol; tables that do not pass the lint) or GS_CANNOT (a library it needs is missing);
  * reported. */

@@ -112,8 +112,7 @@ static void send_beat(struct shim *s)
 static int died(const struct shim *s, const char *kind, const char *why)
 {
     const struct beat *b = s->beat;
-    struct control c = {
-        .event = CONTROL_DEAD, .rank = s->place->rank, .copy = (int)b->copy, .pid = s->child};
+    struct control c = {.event = CONTROL_DEAD, .rank = s->place->rank, .copy = (int)b->copy};
     snprintf(c.phase, sizeof c.phase, "%s", b->phase);
     snprintf(c.cell, sizeof c.cell, "%s", b->cell);
     snprintf(c.kind, sizeof c.kind, "%s", kind);

@@ -80,7 +80,7 @@ static int main_help(void)
         err_as_called("gradsync tune -- torchrun --nproc_per_node 2 train.py");
     printf("Example: %s\n"
            "'gradsync help VERB' lists options; 'help PLUGIN' and 'help config' list keys.\n"
-           "--plugins DIR, with any verb: find plugins there too.\n"
+           "GRADSYNC_PLUGIN_PATH=DIR: find plugins there too.\n"
            "Exit: 0 done; 1 something measured failed; 2 usage or config; 3 cannot run here.\n",
            example);
     return GS_OK;
@@ -301,35 +301,8 @@ static int unknown_verb(const char *word, const char *next)
     return fail(GS_USAGE, "no verb '%s'; 'gradsync help' lists them%s", word, DID_YOU_MEAN(near));
 }
 
-/* Takes "--plugins DIR" out of the words before "--"; ranks find the folder by the environment. */
-static int take_plugins(int *argc, char **argv)
-{
-    static const char option[] = "--plugins";
-    for (int i = 1; i < *argc && strcmp(argv[i], "--"); i++) {
-        if (strncmp(argv[i], option, strlen(option)) || !strchr("=", argv[i][strlen(option)]))
-            continue;
-        bool attached = argv[i][strlen(option)] == '=';
-        const char *dir = attached ? argv[i] + strlen(option) + 1 : argv[i + 1];
-        AUTO_FREE char *real = dir ? realpath(dir, NULL) : NULL;
-        if (!dir)
-            return fail(GS_USAGE, "--plugins needs DIR, a folder with plugins");
-        if (!real || !files_is_folder(real))
-            return fail(GS_USAGE, "--plugins: %s: is not a folder", dir);
-        const char *others = getenv("GRADSYNC_PLUGIN_PATH");
-        AUTO_FREE char *path = xstrfmt("%s%s%s", real, others ? ":" : "", others ? others : "");
-        setenv("GRADSYNC_PLUGIN_PATH", path, 1);
-        int used = attached ? 1 : 2;
-        for (int k = i; k + used <= *argc; k++)
-            argv[k] = argv[k + used];
-        *argc -= used;
-        i--;
-    }
-    return GS_OK;
-}
-
 static int run_verb(int argc, char **argv)
 {
-    CHECK(take_plugins(&argc, argv));
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return main_help();
     if (!strcmp(argv[1], "--version")) {

@@ -24,6 +24,5 @@ $ gradsync help null | head -n 14
 # One that ends the process while it is loaded; none of the current folder is loaded.
 $ gradsync check load_exits.so
 mkdir one && mv bad.so bad_tables.so load_exits.so one
-$ gradsync --plugins one help plugins | grep 'bad\|null\|exits'
-$ gradsync help plugins --plugins exits.ini
+$ GRADSYNC_PLUGIN_PATH=$GRADSYNC_PLUGIN_PATH:one gradsync help plugins | grep 'bad\|null\|exits'
 $ (cd one && gradsync help plugins) | grep -c bad

@@ -10,11 +10,6 @@ $ for t in 1-00:00:00 30:00 2-12 1-02:30 00:90:00 90min; do of_time $t; done
 $ for t in 1:2:3:4 1-1-1 -1:00 1: :30 1:x 99-00:00:00 UNLIMITED; do of_time $t; done
 $ words $dir/g.ini
 $ words $dir/g.ini --set slurm:gpus_per_node=2
-$ words $dir/g.ini --set slurm:gpus_per_node=four
 $ words $dir/t.ini --set slurm:sbatch.dependency=afterok:12
 $ words $dir/t.ini --set slurm:sbatch.mem=0 --set slurm:mem=0
-# A platform with GPUs asks for them, in one of Slurm's ways.
-sed '/^gpus_per_node/d' $top/configs/h200-4gpu.ini >no_gpus.ini
-$ words no_gpus.ini
-$ for s in gpus_per_node=4 gpus_per_node=h200:4 gres=gpu:4 sbatch.gpus=4 sbatch.gpus-per-task=1 gpus_per_node=0; do words no_gpus.ini --set slurm:$s | sed -n /gp/p | uniq; done
 $ for config in $(grep -l '^device' $top/configs/*.ini); do words $config | grep gp | uniq | wc -l; done | uniq

@@ -11,9 +11,9 @@ unset BUILD GRADSYNC_PLUGIN_PATH
 ok 'make plugin writes a plugin' make plugin NAME=foo
 ok 'it builds' make build/plugins/foo.so
 exits 0 'it is accepted' "$gradsync" check build/plugins/foo.so
-exits 0 'its config is accepted' "$gradsync" --plugins build/plugins check configs/foo-local.ini
-exits 0 'it is measured' "$gradsync" --plugins build/plugins run configs/foo-local.ini
-prints 'foo' "$gradsync" --plugins build/plugins show data/raw/local/foo/*
+exits 0 'its config is accepted' env GRADSYNC_PLUGIN_PATH=build/plugins "$gradsync" check configs/foo-local.ini
+exits 0 'it is measured' env GRADSYNC_PLUGIN_PATH=build/plugins "$gradsync" run configs/foo-local.ini
+prints 'foo' env GRADSYNC_PLUGIN_PATH=build/plugins "$gradsync" show data/raw/local/foo/*
 ok 'its own test passes' env BUILD="$PWD/build" bash tests/test_foo.sh
 cd "$tmp" || exit 1
 no_orphans 'nothing is left running'

@@ -37,7 +37,6 @@ TEST(a_death_an_error_and_an_end_come_back)
                            .copy = 1,
                            .kind = "crash",
                            .host = "node-3",
-                           .pid = 4711,
                            .why = "killed by SIGSEGV"};
     struct control error = {.event = CONTROL_ERROR, .rank = 1, .why = "no \"space\"", .code = 3};
     struct control done = {.event = CONTROL_DONE, .status = "interrupted"};
@@ -58,7 +57,7 @@ TEST(a_death_an_error_and_an_end_come_back)
 
 TEST(the_longest_texts_fit_a_line)
 {
-    struct control c = {.event = CONTROL_DEAD, .pid = 4194304};
+    struct control c = {.event = CONTROL_DEAD};
     memset(c.phase, '"', sizeof c.phase - 1);
     memset(c.cell, '"', sizeof c.cell - 1);
     memset(c.kind, '"', sizeof c.kind - 1);
