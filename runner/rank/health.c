@@ -9,7 +9,6 @@
 #include "launch/launcher.h"
 #include "record/nvml.h"
 
-#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,9 +26,6 @@ static json_t *health_cores(double used_s, double wall_s)
     return json_real(round(used_s / wall_s * 1e3) / 1e3);
 }
 
-/* Files read per block: on a machine with hundreds of cores a sample of them suffices. */
-enum { FILES_MAX = 16 };
-
 /* Seconds of processor time that programs used since boot, system calls included, interrupts not. */
 static double busy_s(void)
 {
@@ -37,71 +33,6 @@ static double busy_s(void)
     AUTO_FCLOSE FILE *f = fopen("/proc/stat", "r");
     int got = f ? fscanf(f, "cpu %lf %lf %lf", &user, &nice, &system) : 0;
     return got == 3 ? (user + nice + system) / (double)sysconf(_SC_CLK_TCK) : 0;
-}
-
-static bool read_number(const char *path, double *value)
-{
-    AUTO_FCLOSE FILE *f = fopen(path, "r");
-    return f && fscanf(f, "%lf", value) == 1;
-}
-
-/* Minimum, mean and maximum of the numbers in evenly chosen files, and how many were read. */
-struct spread {
-    double min, sum, max;
-    int n;
-};
-
-static void spread_add(struct spread *s, double v)
-{
-    s->min = s->n && s->min < v ? s->min : v;
-    s->max = s->n && s->max > v ? s->max : v;
-    s->sum += v;
-    s->n++;
-}
-
-static struct spread read_files(const glob_t *files)
-{
-    struct spread s = {0};
-    size_t n = files->gl_pathc < FILES_MAX ? files->gl_pathc : FILES_MAX;
-    for (size_t i = 0; i < n; i++) {
-        double v;
-        if (read_number(files->gl_pathv[i * files->gl_pathc / n], &v))
-            spread_add(&s, v);
-    }
-    return s;
-}
-
-/* Machines without cpufreq, mostly virtual ones, have it in /proc/cpuinfo. */
-static struct spread read_cpuinfo(void)
-{
-    struct spread s = {0};
-    char line[256];
-    AUTO_FCLOSE FILE *f = fopen("/proc/cpuinfo", "r");
-    while (f && s.n < FILES_MAX && fgets(line, sizeof line, f)) {
-        double mhz;
-        if (sscanf(line, "cpu MHz : %lf", &mhz) == 1)
-            spread_add(&s, mhz * 1e3);
-    }
-    return s;
-}
-
-static void read_host(const struct health *h, double since_s, json_t *now)
-{
-    double load;
-    if (read_number("/proc/loadavg", &load))
-        json_object_set_new(now, "load1", json_real(load));
-    if (since_s >= HEALTH_MEAN_S && h->busy_s > 0)
-        json_object_set_new(now, "busy_cores", health_cores(busy_s() - h->busy_s, since_s));
-    struct spread khz = read_files(&h->frequencies);
-    if (!khz.n)
-        khz = read_cpuinfo();
-    if (khz.n) {
-        json_object_set_new(now, "cpu_min_Hz", json_real(khz.min * 1e3));
-        json_object_set_new(now, "cpu_Hz", json_real(khz.sum / khz.n * 1e3));
-    }
-    struct spread millidegrees = read_files(&h->temperatures);
-    if (millidegrees.n)
-        json_object_set_new(now, "temperature_C", json_real(millidegrees.max * 1e-3));
 }
 
 /* ---- the GPU ---- */
@@ -161,14 +92,10 @@ void health_open(struct health *h, const struct team *team)
         const json_t *s = json_array_get(settings, i);
         setenv(json_text_of(s, "name"), json_text_of(s, "value"), 0);
     }
-    glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq", 0, NULL, &h->frequencies);
-    glob("/sys/class/thermal/thermal_zone*/temp", 0, NULL, &h->temperatures);
 }
 
 void health_close(struct health *h)
 {
-    globfree(&h->frequencies);
-    globfree(&h->temperatures);
     if (h->nvml)
         nvml_unload(h->nvml);
     json_decref(h->fabric);
@@ -178,9 +105,12 @@ void health_close(struct health *h)
 json_t *health_read(const struct health *h, const struct team *team)
 {
     AUTO_JSON json_t *mine = json_object();
-    double since_s = clock_now_s() - h->wall_s;
-    if (h->speaks)
-        read_host(h, since_s, mine);
+    double since_s = clock_now_s() - h->wall_s, load;
+    AUTO_FCLOSE FILE *f = h->speaks ? fopen("/proc/loadavg", "r") : NULL;
+    if (f && fscanf(f, "%lf", &load) == 1)
+        json_object_set_new(mine, "load1", json_real(load));
+    if (h->speaks && since_s >= HEALTH_MEAN_S && h->busy_s > 0)
+        json_object_set_new(mine, "busy_cores", health_cores(busy_s() - h->busy_s, since_s));
     if (since_s >= HEALTH_MEAN_S)
         json_object_set_new(mine, "own_cores", health_cores(used_s() - h->used_s, since_s));
     if (h->nvml) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads conditions that may disturb a measurement, before and after each block: load, clocks,
- * temperature, power, throttle reasons. With several nodes it also sets NCCL's variables for the
+ * Reads conditions that may disturb a measurement, before and after each block: load, and the GPU's
+ * clock, temperature, power, throttle reasons. With several nodes it also sets NCCL's variables for the
  * fabric. And binds a rank to the processors near its GPU.
  */
 #pragma once
@@ -11,7 +11,6 @@
 #include "rank/team.h"
 #include "record/nvml.h"
 
-#include <glob.h>
 #include <jansson.h>
 #include <stdbool.h>
 
@@ -22,7 +21,6 @@ json_t *bind_to_gpu(const struct plan *p, int local_rank);
 
 struct health {
     bool speaks; /* reads what the ranks of its node share, and describes the fabric */
-    glob_t frequencies, temperatures;
     double wall_s, busy_s,
         used_s;        /* when the launch began: the clock, and the processor time of the
                                     * host's programs and of this rank */
