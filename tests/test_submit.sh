@@ -34,7 +34,7 @@ nasty=("a b" "a'b" 'a"b' 'a`touch hit`' '$(touch hit)' '${HOME}' '$HOME' 'a;touc
     'a --wrap=touch' '--x y' $'main\n' ' ; ' 'a;;b' '"' "'" '\' '$' '`' '#' '>' '<' '%' '{}' '^'
     $'\n#SBATCH --uid=0\n')
 n=0 bad=()
-for key in partition account qos gres constraint sbatch.reservation modules; do
+for key in partition account sbatch.constraint sbatch.reservation; do
     for value in "${nasty[@]}"; do
         n=$((n + 1))
         dry --set "slurm:$key=$value"

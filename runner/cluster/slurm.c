@@ -195,7 +195,7 @@ static int add_option(struct text *t, const struct plan *p, const char *key, con
 static int add_other_options(struct text *t, const struct plan *p)
 {
     static const char own[] =
-        "time,nodes,ntasks,ntasks-per-node,partition,account,qos,constraint,gres,gpus-per-node,"
+        "time,nodes,ntasks,ntasks-per-node,partition,account,gpus-per-node,"
         "array,comment,job-name,chdir,output,error,export,hold,parsable,requeue,no-requeue,wait,"
         "open-mode,signal,wrap,test-only,input,export-file,help,version,get-user-env";
     int code = GS_OK;
@@ -232,10 +232,7 @@ static int add_resources(struct text *t, const struct plan *p)
     } named[] = {{"account", "account", s->account},
                  {"partition", "partition", s->partition},
                  {"gpus_per_node", "gpus-per-node",
-                  s->gpus_per_node[strspn(s->gpus_per_node, "0")] ? s->gpus_per_node : ""},
-                 {"qos", "qos", s->qos},
-                 {"constraint", "constraint", s->constraint},
-                 {"gres", "gres", s->gres}};
+                  s->gpus_per_node[strspn(s->gpus_per_node, "0")] ? s->gpus_per_node : ""}};
     int code = GS_OK;
     for (size_t i = 0; i < COUNT(named); i++)
         if (add_option(t, p, named[i].key, named[i].name, named[i].value))
@@ -251,26 +248,11 @@ static int add_resources(struct text *t, const struct plan *p)
     return add_other_options(t, p) ? GS_USAGE : code;
 }
 
-/* [slurm] modules and setup. A job whose preparation fails would measure something else, so it ends.
- * `setup` is the only value that the shell executes. */
+/* [slurm] setup, the only value that the shell executes. A job whose preparation fails would measure
+ * something else, so it ends. */
 static int add_preparation(struct text *t, const struct plan *p)
 {
-    const char *s = p->set.slurm.modules, *line = p->set.slurm.setup;
-    if (*s || *line)
-        text_add(t, "sound() {\n"
-                    "    [ \"$1\" = 0 ] || {\n"
-                    "        echo \"gradsync: [slurm] $2 ended with code $1; nothing was "
-                    "measured\" >&2\n"
-                    "        exit \"$1\"\n"
-                    "    }\n"
-                    "}\n");
-    for (size_t n; *(s += strspn(s, " \t,")); s += n) {
-        n = strcspn(s, " \t,");
-        AUTO_FREE char *name = xstrfmt("%.*s", (int)n, s);
-        if (!only(name, LETTERS "_.+/-") || *name == '-')
-            return refuse_key(p, "modules", name, "allowed: letters, digits and _.+/-");
-        text_addf(t, "module load %s\nsound $? 'module load %s'\n", name, name);
-    }
+    const char *line = p->set.slurm.setup;
     for (const char *c = line; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             return refuse_key(p, "setup", "…", "allowed: one line without control characters");
@@ -280,7 +262,15 @@ static int add_preparation(struct text *t, const struct plan *p)
                           "it holds a secret, and others may read the script; read it from a "
                           "file: export NAME=$(cat FILE)");
     if (*line)
-        text_addf(t, "%s\nsound $? setup\n", line);
+        text_addf(t,
+                  "%s\n"
+                  "code=$?\n"
+                  "[ $code = 0 ] || {\n"
+                  "    echo \"gradsync: [slurm] setup ended with code $code; nothing was "
+                  "measured\" >&2\n"
+                  "    exit $code\n"
+                  "}\n",
+                  line);
     return GS_OK;
 }
 

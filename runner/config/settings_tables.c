@@ -69,15 +69,11 @@ const struct wl_param settings_slurm[] = {
     {TEXT(set_slurm, partition), NULL, "", 0, 0, NULL, "partition for the jobs; empty: the cluster's default"},
     {INT(set_slurm, nodes), NULL, "0", 0, 1e5, NULL, "nodes per job; 0: the value of [launch] nodes"},
     {TEXT(set_slurm, gpus_per_node), NULL, "", 0, 0, NULL, "GPUs to request per node, e.g. 4 or h100:4; 0: no request, though the platform has GPUs"},
-    {TEXT(set_slurm, gres), NULL, "", 0, 0, NULL, "generic resources to request, e.g. gpu:h200:4"},
-    {TEXT(set_slurm, constraint), NULL, "", 0, 0, NULL, "node features to require"},
     {TIME(set_slurm, time), "s", "0", 0, 30 * DAY, NULL, "time limit of a job, e.g. 2h or 02:00:00; 0: computed from the plan"},
-    {TEXT(set_slurm, qos), NULL, "", 0, 0, NULL, "quality of service"},
     {BOOL(set_slurm, exclusive), NULL, "yes", 0, 0, NULL, "keep other jobs off the nodes"},
     {INT(set_slurm, launches), NULL, "1", 1, SET_LAUNCHES_MAX, NULL, "launches per job, one after another"},
     {INT(set_slurm, throttle), NULL, "0", 0, 1e5, NULL, "maximum jobs of a section that run at a time; 0: no limit"},
-    {LONG_TEXT(set_slurm, modules), NULL, "", 0, LONG_MAX, NULL, "environment modules to load, separated by blanks or commas"},
-    {LONG_TEXT(set_slurm, setup), NULL, "", 0, LONG_MAX, NULL, "shell line to run before the measurement"},
+    {LONG_TEXT(set_slurm, setup), NULL, "", 0, LONG_MAX, NULL, "shell line to run before the measurement, e.g. module load openmpi cuda"},
     {0}};
 
 const struct wl_param settings_cost[] = {

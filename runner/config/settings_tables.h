@@ -55,15 +55,11 @@ struct set_slurm {
     char partition[WL_TEXT_MAX];
     int64_t nodes;                   /* 0: [launch] nodes */
     char gpus_per_node[WL_TEXT_MAX]; /* "4" or "h100:4"; "" or "0": none requested */
-    char gres[WL_TEXT_MAX];
-    char constraint[WL_TEXT_MAX];
-    double time; /* seconds; 0: from the plan */
-    char qos[WL_TEXT_MAX];
+    double time;                     /* seconds; 0: from the plan */
     bool exclusive;
-    int64_t launches;           /* launches per job, one after another */
-    int64_t throttle;           /* jobs that run at a time; 0: no limit */
-    char modules[SET_TEXT_MAX]; /* split at blanks and commas */
-    char setup[SET_TEXT_MAX];   /* a shell line before the run */
+    int64_t launches;         /* launches per job, one after another */
+    int64_t throttle;         /* jobs that run at a time; 0: no limit */
+    char setup[SET_TEXT_MAX]; /* a shell line before the run */
 };
 
 struct set_cost {

@@ -14,13 +14,11 @@ dry() { gradsync submit --dry-run -o camps "${config:-q.ini}" "$@"; }
 told() { "$@" 2>&1 >/dev/null; }
 
 # ---- every key; --dry-run prints the command that would submit the script, makes no folder and submits nothing
-$ dry --set slurm:account=me --set slurm:qos=high --set slurm:gres=gpu:h200:4 --set 'slurm:constraint=[a|b]&c*2' --set slurm:sbatch.mail-user=me@example.org --set slurm:sbatch.no-kill= --set slurm:modules='mpi/4.1, cuda/12' --set slurm:setup='export X="$HOME/it is" # mine' --set slurm:time=90min | tee script
+$ dry --set slurm:account=me --set slurm:sbatch.qos=high --set slurm:sbatch.gres=gpu:h200:4 --set 'slurm:sbatch.constraint=[a|b]&c*2' --set slurm:sbatch.mail-user=me@example.org --set slurm:sbatch.no-kill= --set slurm:setup='export X="$HOME/it is" # mine' --set slurm:time=90min | tee script
 $ ls camps
 $ sed -n '/^#!/,/^exec/p' script | bash -n
 # A job that cannot be prepared ends with the code of what failed, and measures nothing.
 job() { dry "$@" 2>/dev/null | sed -n '/^#!/,/^exec/p' >job.sh; }
-job --set slurm:modules=mpi/4.1
-$ (module() { return 3; }; export -f module; exec bash job.sh)
 job --set 'slurm:setup=false # mine'
 $ bash job.sh
 

@@ -82,7 +82,7 @@ refused() { # REGEX OPTION…
 }
 refused 'Partition mian not found' --set slurm:partition=mian
 refused 'node configuration is not available' --set launch:nodes=4 --set launch:ranks=4
-refused 'Invalid feature' --set slurm:constraint=nosuch
+refused 'Invalid feature' --set slurm:sbatch.constraint=nosuch
 refused 'unrecognized option' --set slurm:sbatch.bogus=1
 fails1 2 "more than the 30 min that partition 'main' allows" "$gradsync" submit -o none q.ini \
     --set slurm:time=99h
