@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The tables of the committed recordings, as the paper and documents need them. They take half a
+# The tables of the committed recordings, as the paper and documents need them, and their database. They take half a
 # minute, so they are made once for all tests of a build; several tests may ask at the same time.
-#   committed_tables DIR    DIR is a copy of them
+#   committed_tables DIR      DIR is a copy of them
+#   committed_checkout DIR    DIR looks like the checkout after `make tables`
 # After sourcing lib.sh.
 # shellcheck disable=SC2154 # lib.sh's
 
@@ -14,7 +15,8 @@ committed_key() {
 }
 committed_make() { # DIR
     local plan name
-    mkdir -p "$1/wan" && cd "$top" || return # places in the tables are those of the checkout
+    mkdir -p "$1/wan" "$1/in/data" && cd "$1/in" || return # places in the tables are those of a checkout
+    ln -s "$top"/{configs,figures,mk} . && ln -s "$top/data/raw" data
     "$gradsync" query -q data/raw --export "$1" || return
     for plan in configs/*.ini; do
         grep -qx '\[model\]' "$plan" || continue
@@ -27,7 +29,8 @@ committed_make() { # DIR
     done
     bash mk/wan-needed.sh "$gradsync" >"$1/wan/needed.csv" || return
     "$gradsync" query -q --format csv -- "$(cat figures/wan_{cells,errors}.sql)" \
-        >"$1/wan/model-error.csv"
+        >"$1/wan/model-error.csv" || return
+    mv data/gradsync.db "$1" && rm -r "$1/in"
 }
 committed_tables() {
     local kept=$build/committed key
@@ -42,4 +45,8 @@ committed_tables() {
     local code=$?
     exec {committed_lock}>&-
     return $code
+}
+committed_checkout() {
+    mkdir -p "$1/data" && ln -s "$top"/{README.md,configs,docs,figures,mk,paper} "$1" && ln -s "$build" "$1/build" &&
+        ln -s "$top/data/raw" "$1/data" && committed_tables "$1/data/csv" && mv "$1/data/csv/gradsync.db" "$1/data"
 }

@@ -7,11 +7,8 @@
 . "$top/tests/committed.sh"
 unset GRADSYNC_PLUGIN_PATH
 
-mkdir -p numbers/data && cd numbers || exit 1
-ln -s "$top/data/raw" data/raw
-ln -s "$top/paper" "$top/configs" "$top/figures" "$top/docs" .
-ln -s "$build" build
-ok 'the tables behind the numbers are made' committed_tables data/csv
+ok 'the tables behind the numbers are made' committed_checkout numbers
+cd numbers || exit 1
 for document in README.md $(cd "$top" && echo docs/*.md); do
     ok "the commands of $document succeed" bash "$top/mk/readme.sh" "$top/$document"
     is "$(diff <(printf '%s\n' "$out") "$top/$document")" '' \

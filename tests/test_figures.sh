@@ -21,7 +21,7 @@ draw() { make --no-print-directory "${@:--j2}" BUILD=build drawn; }
 bytes() { find data/csv figures/out -type f ! -name stamp -print0 | sort -z | xargs -0 sha256sum; }
 times() { find data/csv figures/out -type f -printf '%T@ %p\n' | sort -k2; }
 
-# The same two recordings of H200s, as of two platforms; nothing is measured here.
+# Two recordings of H200s, one of them as of two platforms; nothing is measured here.
 recorded() { # PLATFORM RUN
     local run
     run=data/raw/$1/$(basename "$(dirname "$2")")/$(basename "$2")
@@ -30,36 +30,33 @@ recorded() { # PLATFORM RUN
     manifest "$run"
     chmod a-w "$run" "$run"/*
 }
-for platform in one two; do
-    recorded $platform "$top/data/raw/h200-2x2-sock/nccl_allreduce/20261121T192435Z-3b5b"
-    recorded $platform "$top/data/raw/h200-4gpu/iter_proxy/20261121T111537Z-backward-7c01"
-    ok "the recordings of platform $platform are sound" ./build/gradsync check data/raw/$platform
-done
+recorded one "$top/data/raw/h200-2x2-sock/nccl_allreduce/20261121T192435Z-3b5b"
+recorded two "$top/data/raw/h200-2x2-sock/nccl_allreduce/20261121T192435Z-3b5b"
+recorded two "$top/data/raw/h200-4gpu/iter_proxy/20261121T111537Z-backward-7c01"
+ok 'the recordings are sound' ./build/gradsync check data/raw
 
 exits 0 'make -j1 draws the figures' draw -j1
 like "$out" 'REDUCE  data/raw' 'make says what it reduces'
 unlike "$err" 'warning' 'gnuplot draws the figures without a warning'
-for platform in one two; do
-    for name in nccl_allreduce-{bandwidth,latency,ratios-forest,sizes-verdict_map} \
-        iter_proxy-backward-size-16MiB-{by-ctas,decomposition,ecdf,ranks} \
-        iter_proxy-backward-overlapped-{latency,ratios-forest,sizes-verdict_map} answer; do
-        file=figures/out/$platform/$name
-        drawn="$(head -c 5 "$file.svg" 2>/dev/null)"
-        drawn+="$(tail -c +2 "$file.png" 2>/dev/null | head -c 3)"
-        drawn+="$(head -c 5 "$file.pdf" 2>/dev/null)"
-        is "$drawn" '<?xmlPNG%PDF-' "$platform/$name exists as SVG, PNG and PDF"
-    done
+for name in {one,two}/nccl_allreduce-{bandwidth,latency,ratios-forest,sizes-verdict_map} two/answer \
+    two/iter_proxy-backward-size-16MiB-{by-ctas,decomposition,ecdf,ranks} \
+    two/iter_proxy-backward-overlapped-{latency,ratios-forest,sizes-verdict_map}; do
+    file=figures/out/$name
+    drawn="$(head -c 5 "$file.svg" 2>/dev/null)"
+    drawn+="$(tail -c +2 "$file.png" 2>/dev/null | head -c 3)"
+    drawn+="$(head -c 5 "$file.pdf" 2>/dev/null)"
+    is "$drawn" '<?xmlPNG%PDF-' "$name exists as SVG, PNG and PDF"
 done
 # The four of the second size have the names of the first; the figures of all platforms are method/claims,
 # method/wan_needed and two of configs/wan-4site.ini, and those `queried` of mk/figures.mk that have rows here.
 queried=$(sed -n 's/^queried := //p' mk/figures.mk)
-is "$(find figures/out -type f | grep -cvE "/method/(${queried// /|})\.")" $((3 * (2 * (12 + 4) + 4))) \
+is "$(find figures/out -type f | grep -cvE "/method/(${queried// /|})\.")" $((3 * (4 + 12 + 4 + 4))) \
     'no other files are drawn than these and the figures of the configs'
 is "$(grep -c 'CreationDate (D:2000' figures/out/one/nccl_allreduce-latency.pdf)" 1 \
     'a PDF does not hold the time at which it was made'
-like "$(<figures/out/one/iter_proxy-backward-size-16MiB-decomposition.svg)" \
+like "$(<figures/out/two/iter_proxy-backward-size-16MiB-decomposition.svg)" \
     'parts and time are separate medians: parts need not add up' 'the figure says why parts need not end at the time'
-like "$(<figures/out/one/iter_proxy-backward-size-16MiB-ecdf.svg)" \
+like "$(<figures/out/two/iter_proxy-backward-size-16MiB-ecdf.svg)" \
     'share of all samples; marks: their median and p95' 'a distribution says whose median it marks'
 for table in samples summary iteration compare; do
     ok "data/csv/$table.csv has rows" test "$(wc -l <data/csv/$table.csv)" -gt 1
@@ -104,7 +101,7 @@ edit_a_cell
 fails 2 'launch-01.01.jsonl: edited since' draw
 like "$err" "${recording%/*}: left out of tables and figures"
 is "$(cut -d, -f2,3 data/csv/summary.csv | sort -u | tr '\n' ' ')" \
-    'one,iter_proxy one,nccl_allreduce platform,workload two,iter_proxy ' \
+    'one,nccl_allreduce platform,workload two,iter_proxy ' \
     'the tables have no row of the edited recording'
 is "$(find figures/out/two -name '*.svg' | sed 's,.*/,,; s/-.*//' | sort | uniq -c | xargs)" \
     '1 answer.svg 11 iter_proxy' \
@@ -126,9 +123,7 @@ FIGURE  figures/out/two/nccl_allreduce-sizes-verdict_map' \
 touch figures/ecdf.gp
 exits 0 'drawing succeeds after a gnuplot script is touched' draw
 is "$(grep -o 'FIGURE.*' <<<"$out" | sort)" \
-    'FIGURE  figures/out/one/iter_proxy-backward-size-16MiB-ecdf
-FIGURE  figures/out/one/iter_proxy-backward-size-64MiB-ecdf
-FIGURE  figures/out/two/iter_proxy-backward-size-16MiB-ecdf
+    'FIGURE  figures/out/two/iter_proxy-backward-size-16MiB-ecdf
 FIGURE  figures/out/two/iter_proxy-backward-size-64MiB-ecdf' \
     'only the figures of this script are drawn again'
 
@@ -143,11 +138,11 @@ cp "$tmp/ecdf.gp" figures/ecdf.gp
 exits 0 'drawing succeeds when the script is restored' draw
 
 drawn=$(find figures/out -type f | sort)
-mv data/raw/two "$tmp/two"
+mv data/raw/one "$tmp/one"
 exits 0 'drawing succeeds after a platform is removed' draw
-is "$(find figures/out -type f -path '*two*' | wc -l)$(grep -c ',two,' data/csv/summary.csv)" 00 \
+is "$(find figures/out -type f -path '*/one/*' | wc -l)$(grep -c ',one,' data/csv/summary.csv)" 00 \
     'a removed platform leaves no figure and no row'
-mv "$tmp/two" data/raw/two
+mv "$tmp/one" data/raw/one
 exits 0 'drawing succeeds after the platform is back' draw
 is "$(find figures/out -type f | sort)" "$drawn" 'all figures are back'
 
@@ -161,7 +156,7 @@ echo "0  data/raw/two/nccl_allreduce/$(basename data/raw/two/nccl_allreduce/*)/M
     >data/SHA256SUMS
 rm -r figures/out
 is "$(figures_of ONLY=own | cut -d- -f1 | sort | uniq -c | xargs)" \
-    "1 ./one/answer.svg 11 ./one/iter_proxy 4 ./one/nccl_allreduce \
+    "4 ./one/nccl_allreduce \
 1 ./two/answer.svg 11 ./two/iter_proxy" \
     'only recordings that are not part of the repository are drawn'
 git init -q . && git add -f data/raw/two/iter_proxy && rm -r figures/out/two
@@ -175,11 +170,11 @@ ok 'the setting of a proof is drawn left of the job as it is: its steps are shor
     awk '/^\$lost/ { getline; found = 1; exit !($2 < 0.5 && $3 < $2 && $2 < $4) } END { if (!found) exit 1 }' \
     data/csv/drawn/answer/h100-2gpu-sock/answer.plot
 rm -rf data/raw/h100-2gpu-sock figures/out/h100-2gpu-sock
-is "$(figures_of ONLY=two CONFIGS=auto,ctas=8 | wc -l)" 28 'the figures of other platforms are kept'
+is "$(figures_of ONLY=two CONFIGS=auto,ctas=8 | wc -l)" 16 'the figures of other platforms are kept'
 is "$(grep -h '^array label' data/csv/drawn/panels/two/iter_proxy/*-overlapped.plot)" \
     "array label[2] = ['auto', 'ctas=8']" \
     'CONFIGS limits the configs in a figure'
-is "$(cut -d, -f1-2 data/csv/summary.csv | sort -u | wc -l)" 5 'the tables have every recording'
+is "$(cut -d, -f1-2 data/csv/summary.csv | sort -u | wc -l)" 4 'the tables have every recording'
 before=$(bytes)
 exits 2 'a config of CONFIGS that no recording has is an error' draw -j2 ONLY=two CONFIGS=auto,foo
 like "$err" "^CONFIGS: no recording to draw has a config 'foo'; there are: auto, "
@@ -188,7 +183,7 @@ is "$(find figures/out -type f | sort)" "$(cut -c67- <<<"$before" | grep figures
 blue() { cat figures/out/two/*latency.svg | grep -cE 'rgb\(0,114,178\)|#0072B2'; }
 is "$(blue | grep -c '^[1-9]')" 1 'ring/LL128 is blue'
 other='#111111 #222222 #333333 #444444 #555555 #666666 #777777 #888888'
-is "$(figures_of ONLY=two CONFIGS=auto,ring/LL128 COLOURS="$other" | wc -l)|$(blue)" '30|0' \
+is "$(figures_of ONLY=two CONFIGS=auto,ring/LL128 COLOURS="$other" | wc -l)|$(blue)" '18|0' \
     'COLOURS gives the configs other colours'
 fails 2 "COLOURS='#12345': must be eight colours" env COLOURS='#12345' figures/plot latency x y
 drawn=$(bash mk/drawn.sh data/csv/drawn/list "$gradsync")

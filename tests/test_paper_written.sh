@@ -9,9 +9,9 @@
 command -v latexmk >/dev/null || skip_all 'no latexmk here: make setup-paper'
 paper=$top/paper/paper.tex
 
-cd "$top" || exit 1 # as make runs it: places in the paper are those of the checkout
-csv=$tmp/csv
-ok 'the tables of the recordings are made' committed_tables "$csv"
+ok 'the tables of the recordings are made' committed_checkout "$tmp/checkout"
+cd "$tmp/checkout" || exit 1 # as make runs it: places in the paper are those of the checkout
+csv=data/csv
 "$build/sim/error_rates" 20 3 200 >"$csv/error_rates.csv" 2>/dev/null
 numbers() { mkdir -p "$tmp/$1" && bash paper/numbers.sh "$gradsync" "$csv" >"$tmp/$1/macros.tex"; }
 ok 'the numbers of the paper are made' numbers numbers

@@ -35,9 +35,9 @@ for line in 'an H200, an A100 and int8' 'at least $2(n-1)/n$ of it' \
 done
 
 # ---- every number that it names
-cd "$top" || exit 1 # as make runs it: places in the paper are those of the checkout
-csv=$tmp/csv
-ok 'the tables of the recordings are made' committed_tables "$csv"
+ok 'the tables of the recordings are made' committed_checkout "$tmp/checkout"
+cd "$tmp/checkout" || exit 1 # as make runs it: places in the paper are those of the checkout
+csv=data/csv
 "$build/sim/error_rates" 20 3 200 >"$csv/error_rates.csv" 2>/dev/null
 exits 0 'the numbers of the paper come from these recordings' bash paper/numbers.sh "$gradsync" "$csv"
 printf '%s\n' "$out" >"$tmp/macros.tex"
@@ -69,7 +69,7 @@ prints '\{a\\_b\}.*\{--\}' "$gradsync" query -q --format tex \
 fails1 1 "'a' has no value" "$gradsync" query -q --format tex "SELECT 'a', 'time', NULL"
 fails1 2 "'a' has the form 'tim'; the forms are text" "$gradsync" query -q --format tex "SELECT 'a', 'tim', 1"
 fails1 2 'takes SELECTs of the columns name, form' "$gradsync" query -q --format tex 'SELECT 1'
-cd "$top" || exit 1
+cd "$tmp/checkout" || exit 1
 
 # ---- figures of queries agree with what else computes them
 jobs=$(awk -F, '$2 == "job" {
