@@ -9,13 +9,12 @@
  *       sends several things that are not of gradsync; prints the number of bytes answered
  *
  *   sockets number HOST PORT N MICROSECONDS
- *       sends N numbered datagrams, one every so often
+ *       sends N dated datagrams, one every so often
  *
  *   sockets count PORT
  *       prints "ready", takes the datagrams of one such sender until none comes for two seconds
  *       (ten before the first),
- *       and prints "came overtaken lost bursts least most": bursts are losses in a row, least and
- *       most the milliseconds on the way
+ *       and prints "came least most": least and most are the milliseconds on the way
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -76,8 +75,7 @@ static int strangers(const char *port, const char *host)
     return 0;
 }
 
-struct numbered {
-    uint32_t number, of;
+struct dated {
     double sent_ms;
 };
 
@@ -95,7 +93,7 @@ static int number(const char *host, const char *port, uint32_t n, unsigned us)
         errx(1, "no host %s", host);
     int fd = socket(at->ai_family, at->ai_socktype, 0);
     for (uint32_t i = 0; i < n; i++) {
-        struct numbered d = {i, n, now_ms()};
+        struct dated d = {.sent_ms = now_ms()};
         sendto(fd, &d, sizeof d, 0, at->ai_addr, at->ai_addrlen);
         nanosleep(&(struct timespec){0, 1000L * us}, NULL);
     }
@@ -107,9 +105,9 @@ static int count(const char *port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
     int fd = socket(AF_INET, SOCK_DGRAM, 0), size = 4 << 20;
-    unsigned came = 0, overtaken = 0, lost = 0, bursts = 0;
+    unsigned came = 0;
     double least = 1e9, most = 0;
-    struct numbered d = {0};
+    struct dated d = {0};
     if (bind(fd, (struct sockaddr *)&at, sizeof at))
         err(1, "port %s", port);
     struct timeval patience = {.tv_sec = 10};
@@ -117,23 +115,15 @@ static int count(const char *port)
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     puts("ready");
     fflush(stdout);
-    static unsigned char seen[1 << 20];
-    for (uint32_t highest = 0; recv(fd, &d, sizeof d, 0) == sizeof d && d.number < sizeof seen;) {
+    while (recv(fd, &d, sizeof d, 0) == sizeof d) {
         double took = now_ms() - d.sent_ms;
         patience.tv_sec = 2;
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
         came++;
-        seen[d.number] = 1;
-        overtaken += d.number < highest;
-        highest = d.number > highest ? d.number : highest;
         least = took < least ? took : least;
         most = took > most ? took : most;
     }
-    for (uint32_t i = 0; i < d.of; i++) {
-        lost += !seen[i];
-        bursts += !seen[i] && (i == 0 || seen[i - 1]);
-    }
-    printf("%u %u %u %u %.2f %.2f\n", came, overtaken, lost, bursts, least, most);
+    printf("%u %.2f %.2f\n", came, least, most);
     return 0;
 }
 

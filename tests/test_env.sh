@@ -5,25 +5,7 @@
 # umask. Of the user's environment it records only what bears on a measurement.
 . "$(dirname "$0")/lib.sh"
 
-cat >tiny.ini <<'INI'
-[platform]
-name = tiny
-[launch]
-ranks = 2
-oversubscribe = yes
-[measure]
-launches = 1
-blocks = 2
-max_blocks = 2
-samples = 2
-warmup = 0
-budget = 200ms
-seed = 11
-[null]
-size = 8, 16
-time = 12.5us
-config = a, b
-INI
+samples=2 config tiny.ini 2 '[platform]' 'name = tiny' '[null]' 'size = 8, 16' 'time = 12.5us' 'config = a, b'
 recordings() { find "$1" -name '*.jsonl' 2>/dev/null; }
 # The columns that the script decides. Start times of ranks and the load of other programs vary.
 shape() {

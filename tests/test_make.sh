@@ -80,23 +80,4 @@ ok 'an object is compiled' compiles
 unlike "$(compiles)" 'CC ' 'the same options compile nothing again'
 like "$(compiles CFLAGS='-O1 -g')" 'CC ' 'other options compile it again'
 
-# ---- variables that nobody set ----
-
-cp -r "$top"/{configs,figures,paper,tests} tree && ln -s "$build/gradsync" tree/build/gradsync
-in_tree() { make --no-print-directory -C tree BUILD=build PLATFORM=local FROM=configs "$@"; }
-targets=$(in_tree help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p')
-like " ${targets//$'\n'/ } " ' figures .* bench-wan .* plugin ' 'the help names the targets'
-mkdir -p tree/data/raw && cp -r "$top/data/raw/h200-2x2-sock" tree/data/raw
-find tree -printf '%p %T@\n' | sort >before
-failed=''
-for target in $targets; do
-    in_tree -n "$target" >"$target.out" 2>"$target.err" || failed+=" $target"
-done
-is "$(grep -h 'undefined variable' ./*.err | sort -u)" '' \
-    'no documented target expands a variable that nobody set'
-is "$failed" '' 'every documented target can be shown with -n'
-is "$(find tree -printf '%p %T@\n' | sort | diff before -)" '' \
-    '-n makes nothing and writes nothing, also where there are recordings'
-rm tree/build/gradsync
-ok 'figures can be shown with -n before the first build' in_tree -n figures
 done_testing

@@ -111,17 +111,6 @@ measure retry_one null:fault=retry null:fault_rank=1 null:fault_after=9
 is "$rc $(of block '.time_ns | length' | sort -u) $(count fail)" '0 4 0' \
     'a sample that one rank alone calls invalid is taken again'
 
-# ---- when to stop ----
-measure calm measure:max_blocks=50
-is "$(of group converged)" '6 yes yes yes' \
-    'a group whose cells have all converged stops at `blocks`'
-measure noisy null:noise=0.3 measure:max_blocks=9
-is "$(of group converged)" '9 no no no' \
-    'a group whose cells have not converged stops at max_blocks'
-measure budget null:noise=0.3 measure:max_blocks=1000 measure:budget=1ms
-is "$(of group converged)" '3 no no no' \
-    'a spent budget ends a group after three blocks'
-
 # ---- faults ----
 measure wrong null:fault=wrong null:fault_rank=1 null:fault_config=b null:fault_after=12
 is "$rc" 1 'a wrong result makes exit code 1'

@@ -109,11 +109,6 @@ printf '%s\n' '[launch]' 'ranks = 1' '[null]' 'size = 8' '[null second]' 'size =
 : >plain
 exits 1 'no run folder can be made under a file' "$gradsync" run -o plain/raw two.ini
 is "$(grep -c 'cannot create the folder' <<<"$err")" 1 'one error is printed for both sections'
-exits 2 'a verb comes first' "$gradsync" local compare
-like "$err" "no verb 'local'; the verb comes first: $gradsync compare local" 'the error shows the order'
-run "$gradsync" shwo list
-like "$err" "no verb 'shwo'.*did you mean 'show'" 'a mistyped verb before a verb is corrected'
-
 # ---- a result that nobody gets ----
 
 for verb in help 'help config' 'help plugins'; do

@@ -6,22 +6,8 @@
 
 # ---- the files and their descriptions
 
-cat >mine.ini <<'END'
-[launch]
-ranks = 2
-[measure]
-launches = 2
-blocks = 4
-max_blocks = 4
-samples = 1
-warmup = 1ms
-[iter_proxy]
-backend = host
-size = 1KiB
-gemm = 16
-mode = compute, comm, sequential, overlapped
-configs = auto, ring
-END
+config mine.ini 2 '[iter_proxy]' 'backend = host' 'size = 1KiB' 'gemm = 16' 'mode = compute, comm, sequential, overlapped' \
+    'configs = auto, ring'
 exits 0 'steps are measured' "$gradsync" run -q mine.ini
 exits 0 'the recording is reduced' "$gradsync" query -q data/raw --export csv
 echo >plain

@@ -9,27 +9,7 @@
 [ -e "$build/plugins/wan_sync.so" ] || skip_all 'wan_sync is not built here'
 ! under_asan || skip_all 'ASan keeps what is freed'
 mib=96
-cat >m.ini <<END
-[platform]
-name = m
-[launch]
-ranks = 6
-oversubscribe = yes
-bind = none
-[measure]
-launches = 1
-blocks = 1
-max_blocks = 1
-samples = 1
-discard = 0
-budget = 1ms
-warmup = 1ms
-warmup_ops = 1
-deadline = 300s
-retries = 0
-[wan_sync]
-probe = 10ms
-END
+blocks=1 config m.ini 6 'discard = 0' 'deadline = 300s' 'retries = 0' '[wan_sync]' 'probe = 10ms'
 # KiB of the rank that ever held most.
 peak_now() {
     local p

@@ -157,33 +157,9 @@ wires() {
     done
 }
 
-overlap() {
-    local t
-    blocks=3 config "$tmp/alone.ini" "$mbit" 30 "size = $(scaled 32)" 'configs = ring'
-    measure "$tmp/alone.ini" || return 0
-    t=$(median ring 2)
-    blocks=3 config "$tmp/overlap.ini" "$mbit" 30 "size = $(scaled 32)" 'configs = overlap=1' \
-        'every = 4' \
-        "compute = $(calc 0 "1e6 * $t / 0.8 / 4")us"
-    measure "$tmp/overlap.ini" || return 0
-    row 'overlapped, T_s = 0.8 H T_c: % of the synchronisation hidden' \
-        "$(calc 1 "100 * (1 - 4 * $(median overlap=1 4) / $(median overlap=1 3))")" '>=' 95 '%'
-}
-
-# After three seconds in which nothing was sent.
-cold() {
-    local bound
-    blocks=3 config "$tmp/cold.ini" "$mbit" 50 "size = $(scaled 192)" 'configs = ring' \
-        'compute = 3s'
-    measure "$tmp/cold.ini" || return 0
-    bound=$(physical "$mbit" 50 "$(scaled 192)")
-    row "$mbit Mbit/s, 50 ms, after 3 s of silence: ring, % of the bound" \
-        "$(calc 1 "100 * $bound / $(median ring 3)")" '>=' 85 '%'
-}
-
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
     -d' ' -f1 /proc/loadavg)"
-parts='bulk latency loss unequal wires overlap cold'
+parts='bulk latency loss unequal wires'
 for part in "${@:-$parts}"; do
     for p in $part; do
         [[ " $parts " == *" $p "* ]] || {

@@ -52,41 +52,6 @@ TEST_CAPTURED(reads_what_iniparser_reads)
     assert_null(config_workload(c, 2));
 }
 
-/* Every one of these is taken by iniparser in some way that its writer may not have meant. */
-TEST_CAPTURED(refused_lines)
-{
-    static const struct {
-        const char *text, *want;
-    } cases[] = {
-        {"[null]\nsize 8\n", "x.ini:2: 'size 8' is neither"},
-        {"size = 8\n", "x.ini:1: key 'size': comes before the first [SECTION]"},
-        {"[null]\nsize = 8\nsize = 9\n",
-         "x.ini:3: key 'size': is set twice in [null]: first on line 2"},
-        {"[null]\n[launch]\n[null]\n", "x.ini:3: duplicate section [null]: first on line 1"},
-        {"[null] # c\n", "x.ini:1: a section line must be [NAME] and nothing else"},
-        {"[]\n", "x.ini:1: [] is not a section name"},
-        {"[a b c]\n", "x.ini:1: [a b c] is not a section name"},
-        {"[../x]\n", "x.ini:1: [../x] is not a section name"},
-        {"[null]\nnote = \"open\n", "x.ini:2: key 'note': the quote is not closed on its line"},
-        {"[null]\nnote = \"a\" b\n", "x.ini:2: key 'note': something follows the closing quote"},
-        {"[null]\nnote = a#b\n", "x.ini:2: key 'note': ';' and '#' begin a comment"},
-        {"[null]\nnote = a=1; b=2\n", "x.ini:2: key 'note': ';' and '#' begin a comment"},
-        {"[null]\n# note \\\nsize = 8\n",
-         "x.ini:2: the '\\' at the end would join the next line to this one"},
-        {"[launch]\nprefix = a ; b\n", "x.ini:2: key 'prefix': ';' and '#' begin a comment; quote"},
-        {"[null]\nmy key = 8\n", "x.ini:2: 'my key' is not a key name"},
-        {"[null]\na:b = 8\n", "x.ini:2: 'a:b' is not a key name"},
-        {"[null]\n = 8\n", "x.ini:2: '' is not a key name"},
-        {"[null]\nnote = \xff\n", "x.ini:2: key 'note': the value is not UTF-8"},
-        {"[null]\nnote = a\rb\n", "x.ini:2: key 'note': the value is not UTF-8"},
-        {"\xef\xbb\xbf[null]\n", "x.ini:1: begins with a byte order mark"},
-    };
-    for (size_t i = 0; i < N(cases); i++) {
-        config_free(load(cases[i].text, NULL, GS_USAGE));
-        captured_begins(cases[i].want);
-    }
-}
-
 TEST_CAPTURED(long_lines)
 {
     for (size_t n = 1021; n <= 1023; n++) {

@@ -17,44 +17,6 @@ static struct control round_trip(const struct control *c)
     return back;
 }
 
-TEST(a_beat_comes_back)
-{
-    struct control c = {.event = CONTROL_BEAT,
-                        .phase = "sample",
-                        .cell = "0123456789abcdef",
-                        .groups_done = 4,
-                        .groups = 28};
-    struct control back = round_trip(&c);
-    assert_memory_equal(&back, &c, sizeof c);
-}
-
-TEST(a_death_an_error_and_an_end_come_back)
-{
-    struct control dead = {.event = CONTROL_DEAD,
-                           .rank = 7,
-                           .phase = "verify",
-                           .cell = "0123456789abcdef",
-                           .copy = 1,
-                           .kind = "crash",
-                           .host = "node-3",
-                           .why = "killed by SIGSEGV"};
-    struct control error = {.event = CONTROL_ERROR, .rank = 1, .why = "no \"space\"", .code = 3};
-    struct control done = {.event = CONTROL_DONE, .status = "interrupted"};
-    struct control warning = {
-        .event = CONTROL_WARN, .cell = "c0ffee", .why = "slower than it could be"};
-    struct control lost = {.event = CONTROL_LOST, .rank = 2, .host = "east", .why = "south west "};
-    struct control back = round_trip(&dead);
-    assert_memory_equal(&back, &dead, sizeof dead);
-    back = round_trip(&error);
-    assert_memory_equal(&back, &error, sizeof error);
-    back = round_trip(&warning);
-    assert_memory_equal(&back, &warning, sizeof warning);
-    back = round_trip(&done);
-    assert_memory_equal(&back, &done, sizeof done);
-    back = round_trip(&lost);
-    assert_memory_equal(&back, &lost, sizeof lost);
-}
-
 TEST(the_longest_texts_fit_a_line)
 {
     struct control c = {.event = CONTROL_DEAD};

@@ -67,19 +67,3 @@ TEST(to_one_processor)
     assert_true(CPU_ISSET((size_t)cpu, &o->cpus));
     munmap(o, sizeof *o);
 }
-
-TEST(what_cannot_be)
-{
-    static const struct {
-        const char *cpus, *why;
-    } cases[] = {{NULL, "the kernel does not say"}, {"900-1000", "may use none of"}};
-    cpu_set_t before;
-    sched_getaffinity(0, sizeof before, &before);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome *o = bound(cases[i].cpus);
-        assert_non_null(strstr(o->bound, cases[i].why));
-        assert_null(strstr(o->bound, "cpus"));
-        assert_true(CPU_EQUAL(&o->cpus, &before)); /* as it was */
-        munmap(o, sizeof *o);
-    }
-}

@@ -15,14 +15,6 @@ static struct plan *build(const char *text)
     return p;
 }
 
-static const struct cell *find(const struct plan *p, const char *config, const char *mode)
-{
-    for (size_t i = 0; i < p->n_cells; i++)
-        if (!strcmp(p->cells[i].config, config) && !strcmp(p->cells[i].mode, mode))
-            return &p->cells[i];
-    return NULL;
-}
-
 /* The id's definition, spelled out: recordings are matched by it for years. */
 TEST_CAPTURED(ids_are_hashes_of_canonical_text)
 {
@@ -43,54 +35,6 @@ TEST_CAPTURED(ids_are_hashes_of_canonical_text)
     assert_string_equal(same->cells[0].id, hex);
     assert_string_equal(same->groups[0].id, p->groups[0].id);
     assert_string_not_equal(other->cells[0].id, hex);
-}
-
-TEST_CAPTURED(groups)
-{
-    AUTO(plan_free_of)
-    struct plan *p = build("[toy]\nsize = 4, 8\nconfigs = auto, ring, tree/LL\n"
-                           "mode = overlapped, compute\n");
-    /* 3 configs overlapped and compute once, for each size */
-    assert_int_equal(p->n_cells, 8);
-    assert_int_equal(p->n_groups, 2);
-    for (size_t g = 0; g < 2; g++) {
-        assert_int_equal(p->groups[g].n, 4);
-        assert_int_equal(p->groups[g].first, 4 * g);
-        for (size_t i = 0; i < 4; i++)
-            assert_int_equal(p->cells[4 * g + i].shape.size_B, 4 * (g + 1));
-    }
-    const struct cell *compute = find(p, "", "compute");
-    assert_non_null(compute);
-    assert_true(compute->shape.config_free && !compute->baseline);
-    assert_int_equal(((const struct toy_cell *)compute->values)->algorithm, 0);
-    assert_true(find(p, "auto", "overlapped")->baseline);
-    assert_false(find(p, "ring", "overlapped")->baseline);
-    assert_null(find(p, "ring", "compute"));
-}
-
-TEST_CAPTURED(baselines)
-{
-    struct plan *p = build("[measure]\nbaseline = LL/tree\n[toy]\nconfigs = auto, ring, tree/LL\n");
-    assert_true(find(p, "tree/LL", "overlapped")->baseline);
-    assert_false(find(p, "auto", "overlapped")->baseline);
-    plan_free(p);
-    plan_free(build("[measure]\nbaseline = ring\n[toy]\n")); /* what compares nothing needs none */
-}
-
-TEST_CAPTURED(costs)
-{
-    const char *text = "[measure]\nlaunches = 2\n[toy]\nsize = 4KiB, 1MiB\nconfigs = auto, ring\n";
-    struct plan *p = build(text);
-    struct plan_cost cost = plan_cost(p);
-    assert_int_equal(cost.host_B, 3 * 2 << 20); /* two configs, the baseline twice, 2 MiB each */
-    assert_true(cost.time_s > 0 && cost.most_s >= cost.time_s);
-    assert_int_equal(plan_memory_check(p), GS_OK);
-    plan_free(p);
-    p = build("[toy]\nsize = 1TiB\n");
-    assert_int_equal(plan_memory_check(p), GS_CANNOT);
-    captured_says("toy.ini:1: [toy] needs 2 TiB of memory on each of 2 ranks, 4 TiB");
-    plan_free(p);
-    assert_true(plan_free_memory() > 0 && plan_free_memory() < 1ull << 50);
 }
 
 /* ---- run folders, with a plugin that can be loaded again ---- */

@@ -68,40 +68,6 @@ TEST_IN_FOLDER(fields_are_quoted_when_they_must_be)
                                     "-9223372036854775808,0.1,,\n");
 }
 
-/* Their order agrees with every row, whichever comes first; a key without a value has no column. */
-TEST_IN_FOLDER(parameters_are_columns_in_files_alone)
-{
-    static const char *const params[] = {"size=8 op=sum", "size=8 gemms=4 op=a, b c=d",
-                                         "rates=", "gemms=1 note=two words"};
-    static const char *const read_back[] = {"size=8 op=sum", "size=8 gemms=4 op=a, b c=d", "",
-                                            "gemms=1 note=two words"};
-    struct csv c;
-    struct csv_reader r;
-    bool got;
-    assert_int_equal(csv_open(&c, folder_path(TABLE)), GS_OK);
-    csv_header(&c, "a,params,b");
-    for (size_t i = 0; i < 4; i++) {
-        csv_integer(&c, (int64_t)i);
-        csv_text(&c, params[i]);
-        csv_text(&c, "x");
-        csv_end(&c);
-    }
-    assert_int_equal(csv_close(&c, true), GS_OK);
-    assert_file(folder_path(TABLE), "a,b,param_size,param_gemms,param_note,param_op,param_c\n"
-                                    "0,x,8,,,sum,\n"
-                                    "1,x,8,4,,\"a, b\",d\n"
-                                    "2,x,,,,,\n"
-                                    "3,x,,1,two words,,\n");
-    assert_int_equal(csv_read_open(&r, folder_path(TABLE)), GS_OK);
-    assert_int_equal(r.header.n, 3);
-    for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(csv_read_row(&r, &got), GS_OK);
-        assert_string_equal(r.row.v[2], read_back[i]);
-        assert_string_equal(r.row.v[1], "x");
-    }
-    csv_read_close(&r);
-}
-
 static int count_rows(const char *path, int *rows)
 {
     struct csv_reader r;

@@ -29,30 +29,6 @@ TEST(students_t)
     }
 }
 
-/* The values of a training are those of its cells, not of its label. */
-TEST(settings_of_cells)
-{
-    static const char *const values[] = {"bucket_cap", "50", "A", "/a/b c", "B", "unset", "C", "1"},
-                             *const others[] = {"bucket_cap", "25", "A", "", "C", "1"};
-    struct rec_cell cell = {0}, baseline = {0};
-    struct contrast c = {.workload = (char *)"train",
-                         .label = (char *)"",
-                         .mode = (char *)"",
-                         .params = (char *)"",
-                         .ran = (char *)"",
-                         .config = (char *)"any label"};
-    for (size_t i = 0; i < 8; i++)
-        words_add(&cell.values, values[i]);
-    for (size_t i = 0; i < 6; i++)
-        words_add(&baseline.values, others[i]);
-    contrast_differs(&c, &cell, &baseline);
-    AUTO_FREE char *line = setting_export_line(&c);
-    assert_string_equal(line, "env -u B A='/a/b c'");
-    words_free(&c.differs);
-    words_free(&cell.values);
-    words_free(&baseline.values);
-}
-
 /* statsmodels.stats.multitest.multipletests(p, method='holm')[1] */
 TEST(holm_steps_down)
 {
