@@ -323,25 +323,22 @@ static const struct foreign *recognise_foreign(struct import_lines *in)
 /* Counts the GPUs of the ranks, and warns if two ranks share one. */
 static void count_gpus(const struct import *imp, struct imp_test *t, bool warn)
 {
-    const size_t n = json_array_size(t->hosts);
-    for (size_t i = 0; i < n; i++) {
-        const json_t *a = json_array_get(t->hosts, i), *b = NULL;
-        size_t k = 0;
-        for (; k < i && !b; k++) {
-            b = json_array_get(t->hosts, k);
-            if (strcmp(json_text_of(a, "host"), json_text_of(b, "host")) ||
-                strcmp(json_text_of(a, "bus"), json_text_of(b, "bus")) ||
-                !json_equal(json_object_get(a, "index"), json_object_get(b, "index")) ||
-                !json_object_get(a, "index"))
-                b = NULL;
-        }
-        t->gpus += b ? 0 : 1 + t->hidden;
-        if (b && warn && t->gpus == (int64_t)i * (1 + t->hidden))
-            say("%s: warning: ranks %lld and %lld share one GPU (%s, device %lld, %s): their times "
-                "are not those of two GPUs",
-                imp->path, (long long)json_integer_of(b, "rank"),
-                (long long)json_integer_of(a, "rank"), json_text_of(a, "host"),
-                (long long)json_integer_of(a, "index"), json_text_of(a, "bus"));
+    AUTO_WORDS struct words seen = {0};
+    size_t i;
+    json_t *a;
+    json_array_foreach(t->hosts, i, a)
+    {
+        long long index = json_integer_of(a, "index"), rank = (long long)i;
+        AUTO_FREE char *gpu =
+            xstrfmt("%s, device %lld, %s", json_text_of(a, "host"), index, json_text_of(a, "bus"));
+        AUTO_FREE char *own = xstrfmt("%s %lld", gpu, rank); /* where no index tells GPUs apart */
+        size_t known = seen.n, at = words_add_once(&seen, json_object_get(a, "index") ? gpu : own);
+        t->gpus += at == known ? 1 + t->hidden : 0;
+        if (at < known && warn && known == i)
+            say("%s: warning: ranks %lld and %lld share one GPU (%s): their times are not those of "
+                "two GPUs",
+                imp->path, (long long)json_integer_of(json_array_get(t->hosts, at), "rank"),
+                (long long)json_integer_of(a, "rank"), gpu);
     }
 }
 

@@ -318,35 +318,22 @@ char *import_message_in(char *line)
 
 /* ---- prefixes ---- */
 
-static const char *past_digits(const char *s)
-{
-    while (*s >= '0' && *s <= '9')
-        s++;
-    return s;
-}
-
-static const char *past_blanks(const char *s)
-{
-    while (blank(*s))
-        s++;
-    return s;
-}
-
 /* Past a prefix of the same shape: digits match any number, blanks any blanks. NULL: the line has
  * another prefix or none. */
 static char *past_prefix(const char *prefix, char *line)
 {
-    const char *p = past_blanks(prefix), *s = past_blanks(line);
+    static const char digits[] = "0123456789", blanks[] = " \t";
+    const char *p = prefix + strspn(prefix, blanks), *s = line + strspn(line, blanks);
     while (*p) {
-        if (past_digits(p) > p) {
-            const char *digits = past_blanks(s);
-            s = past_digits(digits);
-            if (s == digits)
+        if (isdigit((unsigned char)*p)) {
+            s += strspn(s, blanks);
+            if (!isdigit((unsigned char)*s))
                 return NULL;
-            p = past_digits(p);
+            p += strspn(p, digits);
+            s += strspn(s, digits);
         } else if (blank(*p)) {
-            p = past_blanks(p);
-            s = past_blanks(s);
+            p += strspn(p, blanks);
+            s += strspn(s, blanks);
         } else if (!strncmp(p, "<std", 4) && !strncmp(s, "<std", 4)) { /* <stdout>, <stderr> */
             p += strcspn(p, ">");
             s += strcspn(s, ">");
