@@ -28,7 +28,9 @@ static const struct {
 static void clean_text(struct text *t)
 {
     char *to = t->s, *end = t->s + t->len;
-    for (char *s = t->s; s < end;) {
+    while (to < end && *to != '\033' && *to != '&' && !(*to & 0x80)) /* most texts are clean */
+        to++;
+    for (char *s = to; s < end;) {
         size_t i = 0, n = 0;
         if (*s != '\033' && *s != '&' && !(*s & 0x80)) {
             *to++ = *s++;
