@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
+# Waits
 #
 # The engine on a pretended CUDA and NCCL (tests/engine): real processes, threads, streams with an order, and real sums; and
 # real ranks of MPI. Which arms are visited, that the job's results stay right, and what is said of an arm that

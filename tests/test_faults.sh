@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
+# Waits
 # Takes minutes
 #
 # What goes wrong costs only the cell it goes wrong in: crashes, hangs, kills, signals, a full disk.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
+# Waits
 #
 # Every kind of GPU cell on pretended GPUs: two copies of a baseline, all collectives, CTA policies,
 # training steps, sites, and a peer that dies.

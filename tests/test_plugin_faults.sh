@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
+# Waits
 #
 # The check of plugins: each call that can fail, and that our own plugins pass.
 . "$(dirname "$0")/lib.sh"

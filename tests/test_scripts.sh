@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The scripts of mk/ that set up a machine, renew documents and list figures, and what tests/run says of skipped tests.
+# The scripts of mk/ that set up a machine, or renew documents, and what tests/run says of skipped tests.
 . "$(dirname "$0")/lib.sh"
 
 pretend() { # PROGRAM LINE…: a script bin/PROGRAM
@@ -31,7 +31,7 @@ ln -s "$(command -v env)" bin/
 fails 3 'apt-get did not install: gcc ' setup 0
 like "$(<apt)" 'install --no-install-recommends gcc ' 'it had apt-get install them'
 
-# ---- what names files ----
+# ---- readme.sh ----
 
 # shellcheck disable=SC2016 # Markdown
 printf '%s\n' '$ echo left' '```console' '$ echo one; echo two' stale '```' after '```sh' \
@@ -44,16 +44,6 @@ printf '%s\n' '```console' '$ exit 3' '```' after >text.md
 exits 3 'a command that fails ends readme.sh' bash "$top/mk/readme.sh" text.md
 unlike "$out" after 'nothing is written after that'
 
-mkdir -p data/raw/{local,far}/w/20250101T000000Z-aaaa
-touch data/raw/{local,far}/w/20250101T000000Z-aaaa/MANIFEST.json
-: >drawings
-ok 'drawn.sh succeeds without figures' bash "$top/mk/drawn.sh" drawings
-is "$out" '' 'it prints nothing then'
-printf '%s\n' far/a local/a >drawings
-mkdir -p figures/out/{far,local} && touch figures/out/{far,local}/a.svg
-is "$(bash "$top/mk/drawn.sh" drawings)" 'figures: 2 in figures/out/, as SVG, PDF and PNG
-show the result: build/gradsync show data/raw/local/w/20250101T000000Z-aaaa' \
-    'drawn.sh counts the figures, and names the run of this machine'
 no_orphans 'nothing is left running'
 # What a test skips is named before prove's last line, with the reason.
 printf '%s\n' 'echo "ok 1 - a thing # SKIP no x here"; echo 1..1' >"$tmp/test_a.sh"

@@ -7,7 +7,7 @@
 [ -x "$build/examples/mpi_train" ] || skip_all 'built without MPI'
 
 # Open MPI does not start as root unless a variable allows it. gradsync sets that variable.
-exits 0 'tune answers' env -u OMPI_ALLOW_RUN_AS_ROOT -u OMPI_ALLOW_RUN_AS_ROOT_CONFIRM "$gradsync" tune --minutes 2 -o raw -- mpirun --oversubscribe -n 2 "$build/examples/mpi_train" rest=1
+exits 0 'tune answers' env -u OMPI_ALLOW_RUN_AS_ROOT -u OMPI_ALLOW_RUN_AS_ROOT_CONFIRM "$gradsync" tune --minutes 1 -o raw -- mpirun --oversubscribe -n 2 "$build/examples/mpi_train" rest=1
 like "$out" '^(Not shown: c|C)ommunication costs ' 'the first line is the price of communication'
 like "$out" $'\n(Run |Set |Switch |No setting )' 'a setting is named, or there is none'
 answer=$out

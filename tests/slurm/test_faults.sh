@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
+# Waits
 #
 # What clusters do to jobs, on a real Slurm: preemption, a node that dies, scancel, the time limit,
 # too little memory, a cell that fails. Nothing is lost, nothing doubled, status shows Slurm's words,
