@@ -104,7 +104,7 @@ static void add_pairs(const struct pass *p, const struct series *a, const struct
             continue;
         double ratio = log(y->time_s / x->time_s) + second_visit(b2, y, &from_b) -
                        second_visit(a2, x, &from_a);
-        values_add(out, (struct nested){y->launch, ratio, y->number});
+        APPEND(out->v, out->n) = (struct nested){y->launch, ratio, y->number};
     }
 }
 
@@ -343,7 +343,7 @@ static struct side *add_side(struct sides *all, const struct pass *p, const stru
     for (size_t i = 0; i < s->n_blocks; i++) {
         const struct block *b = &s->blocks[i];
         if (!b->warm && b->time_s > 0 && is_of_origin(p, b, origin))
-            values_add(&one->x, (struct nested){b->launch, log(b->time_s), b->number});
+            APPEND(one->x.v, one->x.n) = (struct nested){b->launch, log(b->time_s), b->number};
     }
     values_drop_short(&one->x, blocks_asked(p->r), &one->note);
     add_copies(p, s, origin, &one->aa);

@@ -57,76 +57,53 @@ static void add_line(struct text *t, const char *key, const char *value)
     text_add(t, "\n");
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The distinct values of a key over the hosts, or over `part` of each host, sorted: the order of the
  * hosts does not matter. */
 static void add_hosts(struct text *t, const json_t *hosts, const char *part, const char *key)
 {
-    size_t n = json_array_size(hosts), m = 0;
-    AUTO_FREE const char **v = xcalloc(n + 1, sizeof *v);
-    for (size_t i = 0; i < n; i++) {
+    AUTO_WORDS struct words w = {0};
+    AUTO_TEXT struct text all = {0};
+    for (size_t i = 0; i < json_array_size(hosts); i++) {
         const json_t *host = json_array_get(hosts, i);
         const char *s =
             json_string_value(json_object_get(part ? json_object_get(host, part) : host, key));
         if (s)
-            v[m++] = s;
+            words_add_once(&w, s);
     }
-    qsort(v, m, sizeof *v, by_text);
-    AUTO_TEXT struct text all = {0};
-    for (size_t i = 0; i < m; i++)
-        if (i == 0 || strcmp(v[i], v[i - 1]))
-            text_addf(&all, "%s%s", all.len ? "+" : "", v[i]);
+    words_sort(&w);
+    for (size_t i = 0; i < w.n; i++)
+        text_addf(&all, "%s%s", all.len ? "+" : "", w.v[i]);
     AUTO_FREE char *name = part ? xstrfmt("%s_%s", part, key) : xstrdup(key);
     if (all.len)
         add_line(t, name, all.s);
 }
 
-static void add_env(struct text *t, json_t *env)
-{
-    size_t n = json_object_size(env), m = 0;
-    AUTO_FREE const char **names = xcalloc(n + 1, sizeof *names);
-    const char *name;
-    json_t *v;
-    json_object_foreach(env, name, v) names[m++] = name;
-    qsort(names, m, sizeof *names, by_text);
-    for (size_t i = 0; i < m; i++) {
-        add_line(t, names[i], json_text_of(env, names[i]));
-    }
-}
-
-static void add_header(struct text *t, const json_t *header)
-{
-    for (size_t i = 0; i < COUNT(header_keys); i++) {
-        const char *s = json_string_value(json_object_get(header, header_keys[i]));
-        if (s)
-            add_line(t, header_keys[i], s);
-    }
-    const json_t *hosts = json_object_get(header, "hosts");
-    for (size_t i = 0; i < COUNT(host_keys); i++)
-        add_hosts(t, hosts, NULL, host_keys[i]);
-    for (size_t i = 0; i < COUNT(gpu_keys); i++)
-        add_hosts(t, hosts, "gpu", gpu_keys[i]);
-    add_env(t, json_object_get(header, "env"));
-}
-
-static void add_note(struct text *t, const char *key, const char *value)
-{
-    for (size_t i = 0; i < COUNT(note_keys); i++)
-        if (!strcmp(key, note_keys[i]) && !value_in(t->s, key, strlen(key)))
-            add_line(t, key, value);
-}
-
 static char *origin_of(const struct rec_file *f)
 {
     struct text t = {0};
+    const json_t *hosts = json_object_get(f->header, "hosts");
+    json_t *env = json_object_get(f->header, "env"), *v;
+    const char *name;
+    AUTO_WORDS struct words names = {0};
     text_clear(&t);
-    add_header(&t, f->header);
+    for (size_t i = 0; i < COUNT(header_keys); i++) {
+        const char *s = json_string_value(json_object_get(f->header, header_keys[i]));
+        if (s)
+            add_line(&t, header_keys[i], s);
+    }
+    for (size_t i = 0; i < COUNT(host_keys); i++)
+        add_hosts(&t, hosts, NULL, host_keys[i]);
+    for (size_t i = 0; i < COUNT(gpu_keys); i++)
+        add_hosts(&t, hosts, "gpu", gpu_keys[i]);
+    json_object_foreach(env, name, v) words_add(&names, name);
+    words_sort(&names);
+    for (size_t i = 0; i < names.n; i++)
+        add_line(&t, names.v[i], json_text_of(env, names.v[i]));
     for (size_t i = 0; i + 1 < f->notes.n; i += 2)
-        add_note(&t, f->notes.v[i], f->notes.v[i + 1]);
+        for (size_t k = 0; k < COUNT(note_keys); k++)
+            if (!strcmp(f->notes.v[i], note_keys[k]) &&
+                !value_in(t.s, note_keys[k], strlen(note_keys[k])))
+                add_line(&t, note_keys[k], f->notes.v[i + 1]);
     return t.s;
 }
 

@@ -73,12 +73,6 @@ void note_add(char **note, const char *fmt, ...)
     *note = whole;
 }
 
-void values_add(struct values *x, struct nested value)
-{
-    ALLOC_MORE(x->v, x->n);
-    x->v[x->n++] = value;
-}
-
 bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b)
 {
     return !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
@@ -116,7 +110,7 @@ struct values values_copy(const struct values *from)
 {
     struct values to = {0};
     for (size_t i = 0; i < from->n; i++)
-        values_add(&to, from->v[i]);
+        APPEND(to.v, to.n) = from->v[i];
     return to;
 }
 
@@ -351,7 +345,8 @@ static struct values relative(const struct values *rival, const struct values *b
                                (best->v[k].launch == x->launch && best->v[k].block < x->block)))
             k++;
         if (k < best->n && best->v[k].launch == x->launch && best->v[k].block == x->block)
-            values_add(&out, (struct nested){x->launch, x->value - best->v[k].value, x->block});
+            APPEND(out.v, out.n) =
+                (struct nested){x->launch, x->value - best->v[k].value, x->block};
     }
     return out;
 }

@@ -111,7 +111,6 @@ void note_add(char **note, const char *fmt, ...) __attribute__((format(printf, 2
 /* Same platform, workload and label; and the same run and mode. */
 bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b);
 bool contrasts_of_one_question(const struct contrast *a, const struct contrast *b);
-void values_add(struct values *x, struct nested value);
 struct values values_copy(const struct values *from);
 
 enum level contrast_level(const struct contrast *c);

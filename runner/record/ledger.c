@@ -317,6 +317,8 @@ static void add_line(struct walk *w, const struct raw_line *line)
                                   .why = copy_of(line, "why"),
                                   .where = *host && rank >= 0 ? xstrfmt("rank %d on %s", rank, host)
                                                               : NULL};
+        for (size_t k = 0; k < COUNT(fail_kinds); k++)
+            x->again = x->again || (fail_kinds[k].again && !strcmp(fail_kinds[k].name, x->kind));
         snprintf(x->cell, sizeof x->cell, "%s", json_text_of(line->json, "cell"));
     }
 }

@@ -58,6 +58,7 @@ struct ledger_fail {
     char cell[PLAN_ID];
     int launch, attempt;
     char *kind, *why;
+    bool again;  /* its process died: it is tried again */
     char *where; /* "rank 2 on east"; NULL: of no rank */
 };
 

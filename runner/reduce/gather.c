@@ -33,9 +33,7 @@ void gathered_free(const struct recorded *r, struct gathered *g)
         free(s->times);
     }
     free(g->series);
-    for (size_t i = 0; i < g->n_out; i++)
-        free(g->out[i].why);
-    free(g->out);
+    host_load_free(&g->out);
     *g = (struct gathered){0};
 }
 
@@ -127,8 +125,8 @@ static void read_group(const struct recorded *r, size_t group, const struct gath
     for (int launch = 1; launch <= r->launches; launch++) {
         bool closed, left_out = false;
         const struct rec_span *span = recorded_span(r, group, launch, &closed);
-        for (size_t i = 0; judged && i < judged->n_out; i++)
-            left_out = left_out || judged->out[i].launch == launch;
+        for (size_t i = 0; judged && i < judged->out.n; i++)
+            left_out = left_out || judged->out.v[i].launch == launch;
         if (left_out || !span)
             continue;
         for (size_t i = 0; i < span->n; i++)
@@ -149,7 +147,7 @@ void gather_group(const struct recorded *r, size_t group, struct gathered *out)
     struct gathered all;
     read_group(r, group, NULL, &all);
     launches_judge(r, &all);
-    if (!all.n_out || all.too_many) {
+    if (!all.out.n || all.too_many) {
         *out = all;
         return;
     }
@@ -157,13 +155,11 @@ void gather_group(const struct recorded *r, size_t group, struct gathered *out)
     for (size_t i = 0; i < out->n; i++) {
         struct series *s = &out->series[i];
         const struct series *was = gathered_find(&all, s->cell, s->copy);
-        for (size_t o = 0; was && o < all.n_out; o++)
-            s->left_out += stretch_of(was, all.out[o].launch).n > 0;
+        for (size_t o = 0; was && o < all.out.n; o++)
+            s->left_out += stretch_of(was, all.out.v[o].launch).n > 0;
     }
     out->out = all.out;
-    out->n_out = all.n_out;
-    all.out = NULL;
-    all.n_out = 0;
+    all.out = (struct disturbed_launches){0};
     gathered_free(r, &all);
 }
 
@@ -184,23 +180,13 @@ void gathered_free_run(const struct recorded *r, struct gathered *groups)
 
 /* ---- status ---- */
 
-/* What a fail line does to the numbers of its cell. A process that died (crash, hang, lost) is tried
- * again; whether its launch was measured in the end decides. */
+/* What a failure does to the numbers of its cell. A process that died is tried again; whether its launch was
+ * measured in the end decides. Wrong results have no numbers. */
 enum effect { RETRIED, LACKING, SPOILT };
-static const struct kind {
-    const char *name;
-    enum effect effect;
-} kinds[] = {
-    {"skip", LACKING},  {"failed", LACKING}, {"wrong", SPOILT}, /* wrong results have no numbers */
-    {"crash", RETRIED}, {"hang", RETRIED},   {"lost", RETRIED},
-};
 
-static const struct kind *kind_of(const char *name)
+static enum effect effect_of(const struct ledger_fail *f)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!strcmp(kinds[i].name, name))
-            return &kinds[i];
-    return &kinds[1];
+    return f->again ? RETRIED : !strcmp(f->kind, "wrong") ? SPOILT : LACKING;
 }
 
 struct series_status series_status(const struct recorded *r, const struct series *s)
@@ -208,11 +194,10 @@ struct series_status series_status(const struct recorded *r, const struct series
     const struct ledger_fail *f = NULL; /* the gravest failure, the last of several */
     for (size_t i = 0; i < r->ledger->n_fails; i++) {
         const struct ledger_fail *one = &r->ledger->fails[i];
-        if (!strcmp(one->cell, r->cells[s->cell].id) &&
-            (!f || kind_of(one->kind)->effect >= kind_of(f->kind)->effect))
+        if (!strcmp(one->cell, r->cells[s->cell].id) && (!f || effect_of(one) >= effect_of(f)))
             f = one;
     }
-    enum effect effect = f ? kind_of(f->kind)->effect : RETRIED;
+    enum effect effect = f ? effect_of(f) : RETRIED;
     int64_t planned = r->cells[s->cell].launches;
     struct series_status o = {.status = "ok", .numbers = s->n_blocks && effect != SPOILT};
     if (o.numbers && s->whole && s->launches + s->left_out >= planned && effect == RETRIED)
@@ -223,7 +208,7 @@ struct series_status series_status(const struct recorded *r, const struct series
                  s->whole ? "" : "interrupted; ", s->launches, (long long)planned, f ? "; " : "",
                  f ? f->kind : "", f ? ": " : "", f ? f->why : "");
     } else {
-        o.status = f ? kind_of(f->kind)->name : "partial";
+        o.status = f ? f->kind : "partial";
         snprintf(o.why, sizeof o.why, "%s", f ? f->why : "not measured");
     }
     return o;
@@ -375,21 +360,21 @@ void launches_judge(const struct recorded *r, struct gathered *g)
         launches++;
         char *why = why_out(r, g, k);
         if (*why)
-            APPEND(g->out, g->n_out) = (struct launch_out){k, why};
+            APPEND(g->out.v, g->out.n) = (struct disturbed_launch){k, why};
         else
             free(why);
     }
-    g->too_many = g->n_out && 2 * g->n_out >= launches;
+    g->too_many = g->out.n && 2 * g->out.n >= launches;
 }
 
 char *launches_out_text(const struct gathered *g)
 {
     struct text t = {0};
     text_add(&t, "");
-    for (size_t i = 0; i < g->n_out; i++)
-        text_addf(&t, "%slaunch %d %s: %s", t.len ? "; " : "", g->out[i].launch,
+    for (size_t i = 0; i < g->out.n; i++)
+        text_addf(&t, "%slaunch %d %s: %s", t.len ? "; " : "", g->out.v[i].launch,
                   g->too_many ? "disturbed, but kept, as half of the launches are" : "left out",
-                  g->out[i].why);
+                  g->out.v[i].why);
     return t.s;
 }
 
@@ -402,15 +387,15 @@ int launches_tell(struct launches_told *told, const char *name, const char *dir)
     struct gathered *groups = r ? gather_run(r) : NULL;
     for (size_t n = 0; r && n < r->n_groups; n++) {
         const struct gathered *g = &groups[n];
-        for (size_t i = 0; i < g->n_out && !g->too_many; i++) {
+        for (size_t i = 0; i < g->out.n && !g->too_many; i++) {
             size_t k = 0;
-            while (k < told->n && told->v[k] != g->out[i].launch)
+            while (k < told->n && told->v[k] != g->out.v[i].launch)
                 k++;
             if (k < told->n)
                 continue;
-            APPEND(told->v, told->n) = g->out[i].launch;
-            say("%s: launch %d is left out of the statistics: %s", name, g->out[i].launch,
-                g->out[i].why);
+            APPEND(told->v, told->n) = g->out.v[i].launch;
+            say("%s: launch %d is left out of the statistics: %s", name, g->out.v[i].launch,
+                g->out.v[i].why);
         }
     }
     gathered_free_run(r, groups);

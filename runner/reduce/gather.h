@@ -35,13 +35,9 @@ struct series {
 struct gathered {
     struct series *series; /* by cell, then copy; every cell of the group has copy 0 */
     size_t n;
-    struct launch_out {
-        int launch;
-        char *why;
-    } * out;
-    size_t n_out;
-    bool too_many;              /* to leave them out */
-    size_t readings, throttled; /* of GPUs: all; those with the power cap or a throttle active */
+    struct disturbed_launches out; /* and those that are far from the others */
+    bool too_many;                 /* to leave them out */
+    size_t readings, throttled;    /* of GPUs: all; those with the power cap or a throttle active */
 };
 
 void gathered_free(const struct recorded *r, struct gathered *g);

@@ -249,8 +249,6 @@ const struct column column_words[] = {
     {"moment", COLUMN_TEXT, "before or after the block", NULL},
     {"load1", NUMBER, "load average of the last minute", NULL},
     {"busy_cores", NUMBER, "mean number of busy cores of the host since the launch began", NULL},
-    {"foreign_cores", NUMBER, "mean number of cores that other programs used during the launch",
-     NULL},
     {"own_cores", NUMBER, "mean number of cores that this rank used since the launch began", NULL},
     {"sm_Hz", NUMBER, "clock of the GPU", NULL},
     {"power_W", NUMBER, "power of the GPU", NULL},
@@ -258,8 +256,6 @@ const struct column column_words[] = {
     {"throttle", COLUMN_TEXT, "reasons why the GPU's clock was lower", NULL},
     {"kind", COLUMN_TEXT, "skip, failed, wrong, crash, hang or lost", "fail"},
     {"phase", COLUMN_TEXT, "step in which it failed", NULL},
-    {"claim", COLUMN_TEXT, "name of a published number in [reference] of the config", "claim"},
-    {"given", COLUMN_TEXT, "its value, or its facts", NULL},
     {0},
 };
 

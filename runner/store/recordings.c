@@ -35,7 +35,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RUN, HOST, CELL, PARAM, GRP, BLOCK, NOTE, HEALTH, FAIL, CLAIM, RAW_TABLES };
+enum { RUN, HOST, CELL, PARAM, GRP, BLOCK, NOTE, HEALTH, FAIL, RAW_TABLES };
 
 struct ingest {
     const struct recorded *r;
@@ -183,8 +183,8 @@ static bool counts(const struct ingest *in, const struct rec_span *s)
     bool closed;
     int launch = in->r->ledger->files[s->file].launch;
     const struct gathered *g = &in->groups[s->group];
-    for (size_t i = 0; i < g->n_out && !g->too_many; i++)
-        if (g->out[i].launch == launch)
+    for (size_t i = 0; i < g->out.n && !g->too_many; i++)
+        if (g->out.v[i].launch == launch)
             return false;
     return recorded_span(in->r, s->group, launch, &closed) == s;
 }
@@ -278,19 +278,6 @@ static void take_cells(struct ingest *in)
         CSV_TEXTS(out, c->params, c->ran);
         csv_end(out);
         put_params(&in->out[PARAM], c);
-    }
-}
-
-static void take_claims(struct ingest *in)
-{
-    const struct config *c = in->r->config;
-    for (size_t i = 0; c && i < c->n; i++) {
-        const struct config_entry *e = &c->entries[i];
-        if (strcmp(e->section, "reference") || !strcmp(e->key, "source") ||
-            text_ends(e->key, ".source"))
-            continue;
-        CSV_TEXTS(&in->out[CLAIM], e->key, e->value, config_source(c, "reference", e->key));
-        csv_end(&in->out[CLAIM]);
     }
 }
 
@@ -431,7 +418,6 @@ static int read_tables(struct store *s, struct ingest *in, const char *dir, stru
         take_headers(in);
         take_blocks(in);
         take_cells(in);
-        take_claims(in);
     }
     for (size_t i = 0; i < RAW_TABLES + DERIVED; i++) {
         int one = store_rows_end(in->rows[i]);

@@ -45,7 +45,6 @@ const struct store_table store_tables[] = {
      "temperature_C,throttle",
      "rank, before and after each block", NULL},
     {"fail", "run,launch,attempt,cell_id,copy,kind,reason,rank,host,phase", "failure", NULL},
-    {"claim", "run,claim,given,source", "published number in the config of a run", NULL},
     {"block_metric", "run,seq,metric,value", "metric of a block, other than its time",
      "SELECT run, seq, key AS metric, CAST(value AS REAL) AS value"
      " FROM block, json_each(metrics_json)"},
@@ -56,14 +55,6 @@ const struct store_table store_tables[] = {
      "latest run if there is none",
      "SELECT run FROM (SELECT run, row_number() OVER (PARTITION BY section ORDER BY rank DESC)"
      " AS place FROM stamp) WHERE place = 1"},
-    {"foreign_load", "run,launch,host,cores,foreign_cores", "host of a launch",
-     "SELECT run, launch, host, max(cores) AS cores,"
-     " max(0, max(busy_cores) - total(own_cores)) AS foreign_cores FROM ("
-     " SELECT h.*, o.host AS host, o.cores AS cores, row_number() OVER ("
-     "  PARTITION BY h.run, h.launch, h.rank ORDER BY h.rowid DESC) AS place"
-     "  FROM health h JOIN host o ON h.run = o.run AND h.launch = o.launch"
-     "  AND h.attempt = o.attempt AND h.rank = o.rank WHERE moment = 'after')"
-     " WHERE place = 1 GROUP BY run, launch, host HAVING max(busy_cores) IS NOT NULL"},
     {0},
 };
 

@@ -35,7 +35,6 @@ $ lines "SELECT shorten('Grün', 4), shorten('Grün!', 4)"
 
 # ---- a query only reads, and no view needs quotes
 $ gradsync query 'SELEC 1'
-$ gradsync query 'SELECT foreign_cores FROM foreign_load'
 $ gradsync query 'DELETE FROM run'
 $ gradsync query 'DELETE FROM run RETURNING dir'
 $ gradsync query 'SELECT 1; SELECT 2'
@@ -69,7 +68,3 @@ rm -r configs data/gradsync.db*
 printf '{"type":"bl' >>$file
 $ gradsync query --format lines "$count"
 cp sound $file
-# A claim is a row with its source, and a source is none.
-printf '[reference]\nlink = 11GB/s\nlink.source = a sheet\nsource = all\n[null]\nsize = 8\n' >$one/config.ini
-$ lines 'SELECT claim, given, source FROM claim' $one
-rm $one/config.ini

@@ -344,7 +344,7 @@ static const char *kept_of(int64_t asked, const size_t *blocks, char **note)
     *text = '\0';
     for (int launch = 1; blocks[launch - 1]; launch++)
         for (size_t i = 0; i < blocks[launch - 1]; i++)
-            values_add(&x, (struct nested){.launch = launch, .value = 1});
+            APPEND(x.v, x.n) = (struct nested){.launch = launch, .value = 1};
     values_drop_short(&x, asked, note);
     for (size_t i = 0; i < x.n; i++)
         if (!i || x.v[i].launch != x.v[i - 1].launch)
@@ -379,8 +379,8 @@ static void differ(struct comparison *c, double effect, double floor, int launch
     one->family = c->n;
     one->bound = 0.01;
     for (int i = 0; i < launches; i++) {
-        values_add(&one->x, (struct nested){i + 1, effect + 1e-4 * (i - 2), 1});
-        values_add(&one->aa, (struct nested){i + 1, floor, 1});
+        APPEND(one->x.v, one->x.n) = (struct nested){i + 1, effect + 1e-4 * (i - 2), 1};
+        APPEND(one->aa.v, one->aa.n) = (struct nested){i + 1, floor, 1};
     }
 }
 
