@@ -30,8 +30,6 @@ done
 like "$("$gradsync" help measure)" \
     'blocks .*integer .*default 20.*minimum blocks per launch.*1\.\.1000000' \
     'a key has its type, default, meaning and range'
-like "$("$gradsync" help launches)" '\[measure\].*\[slurm\]' \
-    'a key is found in every section that has it'
 like "$("$gradsync" help config)" '\[measure\].*\[PLUGIN\]' 'help config lists the sections'
 
 # ---- colours and widths

@@ -3,7 +3,6 @@
  * gradsync-rank: the program that the launcher starts once per rank. Users start `gradsync run`. It
  * measures every missing group of a launch.
  */
-#include "base/cli.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/jsontext.h"
@@ -14,7 +13,6 @@
 #include "rank/shim.h"
 #include "rank/team.h"
 #include "record/ledger.h"
-#include "record/raw.h"
 #include "record/record.h"
 
 #include <limits.h>
@@ -224,22 +222,10 @@ int main(int argc, char **argv)
 {
     long long launch, attempt;
     const char *end;
-    int n;
-    const struct cli_option options[] = {{0}};
-    const struct cli cli = {.verb = "rank",
-                            .arguments = "RUNDIR LAUNCH ATTEMPT",
-                            .summary = "one rank of one attempt; started by 'gradsync run'",
-                            .options = options,
-                            .args = {0, 3}};
-    AUTO_FREE char **args = xcalloc((size_t)argc, sizeof *args);
-    bool done;
     signal(SIGXFSZ, SIG_IGN); /* beyond a file size limit write(2) fails instead of killing us */
-    int code = cli_parse(&cli, argc, argv, args, &n, &done);
-    if (code || done)
-        return code;
-    if (n != 3 || !text_integer(args[1], 1, INT_MAX, &launch, &end) || *end ||
-        !text_integer(args[2], 1, INT_MAX, &attempt, &end) || *end)
-        return fail(GS_USAGE, "usage: gradsync-rank RUNDIR LAUNCH ATTEMPT");
+    if (argc != 4 || !text_integer(argv[2], 1, INT_MAX, &launch, &end) || *end ||
+        !text_integer(argv[3], 1, INT_MAX, &attempt, &end) || *end)
+        return fail(GS_USAGE, "gradsync run starts this: gradsync-rank RUNDIR LAUNCH ATTEMPT");
     struct rank_place place;
     place_find(&place);
     struct beat *beat =
@@ -247,7 +233,7 @@ int main(int argc, char **argv)
     if (beat == MAP_FAILED)
         return fail(GS_CANNOT, "rank %d on %s: cannot allocate the memory that the ranks share",
                     place.rank, place.host);
-    struct measure m = {.dir = args[0],
+    struct measure m = {.dir = argv[1],
                         .launch = (int)launch,
                         .attempt = (int)attempt,
                         .local_rank = place.local_rank,

@@ -34,8 +34,7 @@ EACH_VERB(VERB)
 #undef VERB
 
 /* Prints the names of a kind, one a line: plugins (with version and summary), verbs, configs, runs,
- * measured (platforms with a recording), recordings (run folders below data/raw), platforms (of
- * configs/). *known: it is a kind. GS_OK or reported. */
+ * measured (platforms with a recording), recordings (run folders below data/raw). *known: it is a kind. GS_OK or reported. */
 int names_print(const char *kind, bool *known);
 /* `check --machine`: the network ports and GPUs of this machine, and the NCCL settings that gradsync
  * would choose. root: reads ROOT/sys and ROOT/proc; NULL: / */

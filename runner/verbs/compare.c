@@ -25,30 +25,21 @@
 
 /* ---- filter ---- */
 
-enum criterion { BY_MODE, BY_SIZE, BY_CONFIG };
-
-/* Keeps the contrasts with this value (NULL: all). Verdicts are computed first, so a filter changes no
- * number. GS_OK; or GS_USAGE, reported: a value that no contrast has. */
-static int keep(struct comparison *c, enum criterion by, const char *typed)
+/* Keeps the contrasts of this mode, or of this config (NULL: all). Verdicts are computed first, so a
+ * filter changes no number. GS_OK; or GS_USAGE, reported: a value that no contrast has. */
+static int keep(struct comparison *c, const char *option, const char *wanted)
 {
-    static const char *const names[] = {"mode", "size", "config"};
-    char buf[64], size[64];
-    uint64_t bytes;
-    size_t kept = 0;
     AUTO_WORDS struct words values = {0};
     AUTO_TEXT struct text list = {0};
-    if (!typed || !c->n)
+    size_t kept = 0;
+    if (!wanted || !c->n)
         return GS_OK;
-    const char *wanted = by == BY_SIZE && units_parse_size(typed, &bytes)
-                             ? units_size(size, sizeof size, bytes)
-                             : typed;
     for (size_t i = 0; i < c->n; i++) {
         const struct contrast *one = &c->v[i];
         /* Of a mode that is none the name is the level: an operation alone, a trial, a training. */
-        const char *value = by == BY_CONFIG ? one->config
-                            : by == BY_SIZE ? units_size(buf, sizeof buf, (uint64_t)one->size_B)
-                            : *one->mode    ? one->mode
-                                            : level_names[contrast_level(one)];
+        const char *value = !strcmp(option, "config") ? one->config
+                            : *one->mode              ? one->mode
+                                                      : level_names[contrast_level(one)];
         words_add_once(&values, value);
         if (!strcmp(value, wanted))
             c->v[kept++] = *one;
@@ -57,14 +48,14 @@ static int keep(struct comparison *c, enum criterion by, const char *typed)
         text_addf(&list, "%s%s", i ? ", " : "", values.v[i]);
     c->n = kept;
     return kept ? GS_OK
-                : fail(GS_USAGE, "compare: nothing matches --%s %s; choose %s", names[by], typed,
+                : fail(GS_USAGE, "compare: nothing matches --%s %s; choose %s", option, wanted,
                        list.s);
 }
 
 /* ---- what is compared ---- */
 
 struct compare_request {
-    const char *baseline, *size, *mode, *config;
+    const char *baseline, *mode, *config;
     bool all;
     char **args;
     size_t n;
@@ -165,23 +156,6 @@ static void add_line(struct questions *all, struct line line)
         q->v[k] = q->v[k - 1];
     q->v[k] = line;
     all->lines++;
-}
-
-/* How many of the other configs were shown to be slower; --all has their names. */
-static void add_winner(struct questions *all, const struct winner *w)
-{
-    const struct contrast *c = w->best ? w->best : w->small;
-    add_line(all, (struct line){c ? c : w->first, winner_shown(w), winner_verdict(w), c,
-                                w->best ? fabs(c->effect.value) : 0,
-                                xstrfmt("%zu/%zu", w->counts[VERDICT_SLOWER], w->rivals)});
-}
-
-static void add_contrast(struct questions *all, const struct contrast *c)
-{
-    enum verdict v = c->judgement.verdict;
-    add_line(all, (struct line){c, c->config, v == VERDICT_SAME ? "same" : verdict_names[v], true,
-                                verdict_is_difference(v) ? fabs(c->effect.value) : 0,
-                                contrast_reason(c)});
 }
 
 /* Questions of equal rank stay in their order. */
@@ -389,11 +363,22 @@ static void print_answer(const struct comparison *shown, const struct winners *w
                          bool within_runs)
 {
     AUTO(questions_free) struct questions all = {0};
-    for (size_t i = 0; i < (winners ? winners->n : shown->n); i++)
-        if (!winners)
-            add_contrast(&all, &shown->v[i]);
-        else if (comparison_has_family(shown, winners->v[i].first->family))
-            add_winner(&all, &winners->v[i]);
+    for (size_t i = 0; !winners && i < shown->n; i++) {
+        const struct contrast *c = &shown->v[i];
+        enum verdict v = c->judgement.verdict;
+        add_line(&all, (struct line){c, c->config, v == VERDICT_SAME ? "same" : verdict_names[v],
+                                     true, verdict_is_difference(v) ? fabs(c->effect.value) : 0,
+                                     contrast_reason(c)});
+    }
+    for (size_t i = 0; winners && i < winners->n; i++) {
+        const struct winner *w = &winners->v[i];
+        const struct contrast *c = w->best ? w->best : w->small;
+        /* How many of the other configs were shown to be slower; --all has their names. */
+        if (comparison_has_family(shown, w->first->family))
+            add_line(&all, (struct line){c ? c : w->first, winner_shown(w), winner_verdict(w), c,
+                                         w->best ? fabs(c->effect.value) : 0,
+                                         xstrfmt("%zu/%zu", w->counts[VERDICT_SLOWER], w->rivals)});
+    }
     sort_questions(&all);
     for (size_t i = 0; i < all.n; i++) {
         AUTO_TEXT struct text t = {0};
@@ -408,7 +393,7 @@ static void print_answer(const struct comparison *shown, const struct winners *w
         print_lines_of(&all.v[i], winners);
     }
     if (all.lines < shown->n)
-        printf("--all prints every contrast; --size, --mode, --config choose\n");
+        printf("--all prints every contrast; --mode, --config choose\n");
     if (within_runs)
         print_what_to_set(shown, &all);
 }
@@ -499,9 +484,8 @@ static int print_contrasts(const struct compare_request *q, const struct choice 
     for (size_t i = 0; i < c->n; i++)
         if (!words_has(&q->tuned, c->v[i].run_id))
             shown.v[shown.n++] = c->v[i];
-    CHECK(keep(&shown, BY_MODE, q->mode));
-    CHECK(keep(&shown, BY_SIZE, q->size));
-    CHECK(keep(&shown, BY_CONFIG, q->config));
+    CHECK(keep(&shown, "mode", q->mode));
+    CHECK(keep(&shown, "config", q->config));
     if (!each && !q->all)
         winners_find(&winners, c, 0);
     if (q->all) {
@@ -533,7 +517,7 @@ static int compare(void *request, char **words, int n)
         return fail(GS_USAGE, "compare: --baseline compares configs of a run; it excludes A B");
     AUTO(comparison_free) struct comparison c = {0};
     AUTO(runs_choice_free) struct choice choice = {0};
-    bool plain = n < 2 && !q->all && !q->baseline && !q->size && !q->mode && !q->config;
+    bool plain = n < 2 && !q->all && !q->baseline && !q->mode && !q->config;
     AUTO_FREE char *run = n == 1 ? locate_run(words[0]) : NULL;
     if (plain && run && tune_is_run(run))
         return tune_print(run, &q->tuned);
@@ -567,7 +551,6 @@ int cmd_compare(int argc, char **argv)
     const struct cli_option options[] = {
         {"all", 'a', CLI_FLAG, &q.all, NULL,
          "print every contrast (default: one line for each step)"},
-        {"size", 0, CLI_TEXT, &q.size, "SIZE", "print only this size, e.g. 16MiB"},
         {"mode", 0, CLI_TEXT, &q.mode, "MODE",
          "print only this mode: compute, comm, sequential or overlapped of a step; alone: "
          "operations without a step; trial or training: your own job"},

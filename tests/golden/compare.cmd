@@ -37,9 +37,6 @@ $ gradsync compare --all raw1 | grep -o '[+-][0-9.]*% *[+-][0-9.]*% .. [+-][0-9.
 $ gradsync compare raw1
 for n in 1 2 3 4 5 6 7 8 9; do make many/$n groups=4 spread=0.02 seed=$n; done
 $ gradsync compare many | grep -o '^  [0-9w]' | sort | uniq -c
-$ gradsync compare --size 16 raw1
-$ diff <(gradsync compare --size 16 raw1) <(gradsync compare --size 16B raw1)
-$ gradsync compare --size 15kB raw1
 $ diff <(gradsync compare --mode alone --all raw1) <(gradsync compare --all raw1)
 $ gradsync compare --mode training raw1
 $ gradsync compare --config c3 raw1
