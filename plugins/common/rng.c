@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/rng.h"
 
-#include <math.h>
-
 static uint64_t splitmix64(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -27,17 +25,6 @@ void rng_stream(struct rng *r, uint64_t seed, uint64_t stream)
 double rng_uniform(struct rng *r)
 {
     return (double)(rng_next(r) >> 11) * 0x1p-53;
-}
-
-double rng_normal(struct rng *r)
-{
-    double u, v, s;
-    do {
-        u = 2 * rng_uniform(r) - 1;
-        v = 2 * rng_uniform(r) - 1;
-        s = u * u + v * v;
-    } while (s >= 1 || s == 0);
-    return u * sqrt(-2 * log(s) / s);
 }
 
 void rng_shuffle(struct rng *r, size_t *v, size_t n)

@@ -15,8 +15,7 @@ struct rng {
 void rng_seed(struct rng *r, uint64_t seed);
 /* An independent stream for each (seed, stream) pair. */
 void rng_stream(struct rng *r, uint64_t seed, uint64_t stream);
-double rng_uniform(struct rng *r); /* [0, 1) */
-double rng_normal(struct rng *r);  /* mean 0, standard deviation 1 (polar method) */
+double rng_uniform(struct rng *r);                    /* [0, 1) */
 void rng_shuffle(struct rng *r, size_t *v, size_t n); /* Fisher-Yates */
 
 /* Inline, because a bootstrap calls the next functions about 10^6 times. */

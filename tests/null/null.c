@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/host.h"
 #include "common/rng.h"
+#include "../normal.h"
 
 #include <math.h>
 #include <signal.h>

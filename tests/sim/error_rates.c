@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "../normal.h"
 
 #include <math.h>
 #include <pthread.h>

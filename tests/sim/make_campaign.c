@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "common/rng.h"
 #include "record/manifest.h"
+#include "../normal.h"
 
 #include <errno.h>
 #include <inttypes.h>

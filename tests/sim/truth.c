@@ -3,6 +3,7 @@
 
 #include "compare/collect.h"
 #include "rank/stopping.h"
+#include "../normal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "job/journal.h"
 #include "job/price.h"
 #include "unit.h"
+#include "../normal.h"
 
 enum { LAUNCHES = 7, BLOCKS = 4, TRIALS = 600 };
 #define PRICE 0.4

@@ -4,6 +4,7 @@
  */
 #include "job/race.h"
 #include "unit.h"
+#include "../normal.h"
 
 enum { SETTINGS = 14, ROUNDS = 3, LAUNCHES = 4 };
 #define WORTH 0.01

@@ -7,6 +7,7 @@
 #include "record/host_load.h"
 #include "reduce/axes.h"
 #include "reduce/summary.h"
+#include "../normal.h"
 
 #include <inttypes.h>
 

@@ -10,6 +10,7 @@
 #include "compare/verdicts.h"
 #include "record/recorded.h"
 #include "unit.h"
+#include "../normal.h"
 
 /* scipy.stats.t.sf(t, df), scipy.stats.t.isf(tail, df) */
 TEST(students_t)
