@@ -277,41 +277,30 @@ int cmd_links(int argc, char **argv)
 
 /* ---- lab ---- */
 
-static const struct cli_option no_options[] = {{0}};
-
 /* As with ssh, the words after the site are a line for a shell. After "--" they are a command. */
-static int enter(int argc, char **argv)
+static int enter(char **words, int n)
 {
-    const struct cli cli = {.verb = argv[0],
-                            .arguments = "SITE [--] COMMAND...",
-                            .summary =
-                                "Runs a command at another site of the lab in which it is called. "
-                                "Without --, the words are a line for the shell, as with ssh.",
-                            .example = "gradsync lab enter east -- ip address",
-                            .options = no_options,
-                            .args = {2, -1}};
-    char *help[] = {argv[0], argc > 1 ? argv[1] : NULL, NULL}, *args[2];
-    bool done = false;
-    int n;
-    if (argc < 3 || *argv[1] == '-') {
-        int code = cli_parse(&cli, argc > 1 ? 2 : 1, help, args, &n, &done);
-        return code || done ? code : GS_USAGE;
-    }
-    if (!strcmp(argv[2], "--"))
-        return argc > 3 ? lab_enter(argv[1], argv + 3)
-                        : fail(GS_USAGE, "lab enter: no command after --");
     AUTO_TEXT struct text line = {0};
-    for (int i = 2; i < argc; i++)
-        text_addf(&line, "%s%s", i > 2 ? " " : "", argv[i]);
-    return lab_enter(argv[1], (char *[]){"/bin/sh", "-c", line.s, NULL});
+    bool command = n > 1 && !strcmp(words[1], "--");
+    if (n < 2 + command || *words[0] == '-')
+        return fail(GS_USAGE,
+                    "usage: gradsync lab enter SITE [--] COMMAND...; without -- the words "
+                    "are a line for the shell, as with ssh");
+    if (command)
+        return lab_enter(words[0], words + 2);
+    for (int i = 1; i < n; i++)
+        text_addf(&line, "%s%s", i > 1 ? " " : "", words[i]);
+    return lab_enter(words[0], (char *[]){"/bin/sh", "-c", line.s, NULL});
 }
 
-static int send_order(void *request, char **words, int n)
+static int set(char **words, int n)
 {
-    (void)request;
     AUTO_JSON json_t *facts = NULL;
     AUTO_TEXT struct text order = {0};
     AUTO_FREE char *answer = NULL;
+    if (!n || *words[0] == '-')
+        return fail(GS_USAGE, "usage: gradsync lab set ORDER: rate WHERE 100Mbit/s, down WHERE, up "
+                              "WHERE, reset or stats; WHERE is a site, two sites A-B, or 'A>B'");
     for (int i = 0; i < n; i++)
         text_addf(&order, "%s%s", i ? " " : "", words[i]);
     CHECK(lab_facts_read(&facts));
@@ -322,19 +311,6 @@ static int send_order(void *request, char **words, int n)
     if (answer)
         puts(answer);
     return code;
-}
-
-static int set(int argc, char **argv)
-{
-    const struct cli cli = {
-        .arguments = "ORDER",
-        .summary = "Changes the network of the lab in which it is called: rate WHERE 100Mbit/s, "
-                   "down WHERE, up WHERE, or reset. WHERE is a site, two sites A-B, "
-                   "or one direction 'A>B'. stats prints packet counts.",
-        .example = "gradsync lab set rate east 10Mbit/s",
-        .options = no_options,
-        .args = {1, -1}};
-    return cli_request(&cli, argc, argv, send_order, NULL);
 }
 
 static int lab(void *request, char **words, int n)
@@ -350,16 +326,10 @@ static int lab(void *request, char **words, int n)
 
 int cmd_lab(int argc, char **argv)
 {
-    static char of_enter[] = "lab enter", of_set[] = "lab set";
-    char *word = argc > 1 ? argv[1] : argv[0];
-    if (!strcmp(word, "enter")) {
-        argv[1] = of_enter;
-        return enter(argc - 1, argv + 1);
-    }
-    if (!strcmp(word, "set")) {
-        argv[1] = of_set;
-        return set(argc - 1, argv + 1);
-    }
+    if (argc > 1 && !strcmp(argv[1], "enter"))
+        return enter(argv + 2, argc - 2);
+    if (argc > 1 && !strcmp(argv[1], "set"))
+        return set(argv + 2, argc - 2);
     const char **set_keys = NULL;
     const struct cli_option options[] = {CLI_SET_ROW(&set_keys), CLI_QUIET_ROW, {0}};
     const struct cli cli = {
