@@ -198,23 +198,31 @@ pid_t family_parent(pid_t pid)
     return parent;
 }
 
+/* All processes, and the parent of each. The caller frees both. */
+static size_t processes(pid_t **pids, pid_t **parents)
+{
+    size_t n = 0, had = 0;
+    DIR *d = opendir("/proc");
+    *pids = *parents = NULL;
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (isdigit((unsigned char)e->d_name[0])) {
+            APPEND(*pids, n) = (pid_t)atoi(e->d_name);
+            APPEND(*parents, had) = family_parent((*pids)[n - 1]);
+        }
+    if (d)
+        closedir(d);
+    return n;
+}
+
 /* Children of this process, including dead ones: a process that died while /proc was read may have
  * left us a child. The caller frees *pids. */
 static size_t children(pid_t **pids)
 {
-    size_t n = 0;
-    *pids = NULL;
-    DIR *d = opendir("/proc");
-    if (!d)
-        return 0;
-    for (struct dirent *e; (e = readdir(d));) {
-        if (!isdigit((unsigned char)e->d_name[0]))
-            continue;
-        pid_t pid = (pid_t)atoi(e->d_name);
-        if (family_parent(pid) == getpid())
-            APPEND(*pids, n) = pid;
-    }
-    closedir(d);
+    AUTO_FREE pid_t *parents = NULL;
+    size_t all = processes(pids, &parents), n = 0;
+    for (size_t i = 0; i < all; i++)
+        if (parents[i] == getpid())
+            (*pids)[n++] = (*pids)[i];
     return n;
 }
 
@@ -244,17 +252,8 @@ void family_adopt(struct process_family *f)
 size_t family_descendants(pid_t **pids)
 {
     AUTO_FREE pid_t *all = NULL, *parents = NULL;
-    size_t n_all = 0, n = 0, had, k = 0;
-    DIR *d = opendir("/proc");
+    size_t n_all = processes(&all, &parents), n = 0, had, k = 0;
     *pids = NULL;
-    for (struct dirent *e; d && (e = readdir(d));)
-        if (isdigit((unsigned char)e->d_name[0]) && atoi(e->d_name) != getpid())
-            APPEND(all, n_all) = (pid_t)atoi(e->d_name);
-    if (d)
-        closedir(d);
-    parents = xcalloc(n_all + 1, sizeof *parents);
-    for (size_t i = 0; i < n_all; i++)
-        parents[i] = family_parent(all[i]);
     do { /* a generation after the other */
         had = n;
         for (size_t i = 0; i < n_all; i++) {

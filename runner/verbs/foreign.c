@@ -192,12 +192,8 @@ static int read_threshold(const struct watch_request *q, struct watch_options *o
     double value;
     int64_t whole;
     bool share = strchr(text, '%');
-    if (units_parse_real(text, &value)) {
-    } else if (units_parse_int(text, &whole)) {
-        value = (double)whole;
-    } else {
-        value = -1;
-    }
+    if (!units_parse_real(text, &value))
+        value = units_parse_int(text, &whole) ? (double)whole : -1;
     if (value < 0)
         return fail(GS_USAGE,
                     "watch: --threshold '%s' is neither tokens/s (700k) nor a share of the "
@@ -208,16 +204,6 @@ static int read_threshold(const struct watch_request *q, struct watch_options *o
                     "watch: --threshold %s is a share of the predicted rate; give --config", text);
     o->threshold = share ? value * o->expected_rate : value;
     return GS_OK;
-}
-
-static int read_options(const struct watch_request *q, struct watch_options *o)
-{
-    *o = (struct watch_options){.patterns = q->patterns,
-                                .window = (size_t)q->window.value,
-                                .warmup = (size_t)q->warmup.value};
-    if (q->config)
-        CHECK(expect(q, o));
-    return read_threshold(q, o);
 }
 
 /* ---- input ---- */
@@ -333,10 +319,14 @@ static int watch(void *request, char **words, int n)
 {
     (void)n;
     const struct watch_request *q = request;
-    struct watch_options o;
+    struct watch_options o = {.patterns = q->patterns,
+                              .window = (size_t)q->window.value,
+                              .warmup = (size_t)q->warmup.value};
     struct interrupts stop;
     AUTO_FREE struct input *in = xcalloc(1, sizeof *in);
-    CHECK(read_options(q, &o));
+    if (q->config)
+        CHECK(expect(q, &o));
+    CHECK(read_threshold(q, &o));
     CHECK(open_input(in, words[0], q->no_follow));
     AUTO(watch_free_of) struct watch *w = watch_new(&o);
     if (!w)
