@@ -102,14 +102,6 @@ static void comms_abort(struct comms *c)
     end_all(c);
 }
 
-/* By which NCCL says that it will not, rather than that something broke. What it has no kernel for
- * it calls an internal error, unless NCCL_ALGO is set while the operation is queued. */
-static bool refused(ncclResult_t result, const char *last)
-{
-    return result == ncclInvalidArgument || result == ncclInvalidUsage ||
-           strstr(last, "no algorithm/protocol available");
-}
-
 enum wl_status comm_judge(struct comms *c, struct comm *comm, ncclResult_t result, const char *what,
                           char *why, size_t n)
 {
@@ -117,7 +109,11 @@ enum wl_status comm_judge(struct comms *c, struct comm *comm, ncclResult_t resul
         return WL_OK;
     ncclComm_t nccl = comm ? atomic_load(&comm->nccl) : NULL;
     const char *told = ncclGetLastError(nccl), *last = told ? told : "";
-    bool will_not = refused(result, last) && !atomic_load(&c->gpu->aborted);
+    /* NCCL says that it will not, rather than that something broke. What it has no kernel for it calls an
+     * internal error, unless NCCL_ALGO is set while the operation is queued. */
+    bool refused = result == ncclInvalidArgument || result == ncclInvalidUsage ||
+                   strstr(last, "no algorithm/protocol available");
+    bool will_not = refused && !atomic_load(&c->gpu->aborted);
     snprintf(why, n, "%s: %s%s%.120s%s", what,
              will_not ? "NCCL refuses it here" : ncclGetErrorString(result), *last ? ": " : "",
              last, result == ncclRemoteError ? " (a peer died or cannot be reached)" : "");

@@ -156,13 +156,29 @@ struct wan_carrier wan_carrier_make(double block_B, double streams, double segme
     return c;
 }
 
-double wan_block_B(const struct wan_carrier *c, double part_B)
+/* The exchanges of a strategy, one after the other, between equal sites. */
+struct wan_course {
+    double time_s; /* all exchanges, without slow start and losses */
+    double exchanges;
+    double sent_B;  /* bytes that a site sends in one exchange */
+    double peers;   /* peers that a site sends to in one exchange */
+    double visits;  /* number of exchanges with the same peers */
+    double send_s;  /* time that the uplink is busy in one exchange */
+    double wait_s;  /* from a block's first byte until it can be forwarded: delay and block */
+    double block_s; /* the block's part of it */
+    double rtt_s;
+    double sites;
+};
+
+/* Size of the blocks of a part. */
+static double wan_block_B(const struct wan_carrier *c, double part_B)
 {
     double fine = c->pieces > 0 ? part_B / c->pieces : 0;
     return fmin(part_B, fmin(fmax(fine, c->least_B), fmax(c->most_B, c->least_B)));
 }
 
-double wan_framed(const struct wan_carrier *c, double part_B)
+/* Bytes that streams carry for each byte of a part. */
+static double wan_framed(const struct wan_carrier *c, double part_B)
 {
     return c && c->segment_B > 0 && part_B > 0 ? 1 + 2 * c->frame_B / wan_block_B(c, part_B) : 1;
 }
@@ -173,7 +189,10 @@ static double burst_of(const struct wan_carrier *c)
     return 2 * c->segment_B;
 }
 
-double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt_s, double peers)
+/* Streams used per peer when sending to `peers` peers at once: as many as have first bursts (two segments
+ * each) of about half of rate x RTT together (plugins/wan_sync, tcp_link.c). */
+static double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt_s,
+                               double peers)
 {
     if (c->segment_B <= 0)
         return fmax(1, c->streams);
@@ -230,10 +249,10 @@ static double held_s(struct stream s, const struct wan_course *k, double visits)
     return slow_s - last_leaves(&s, k, visits);
 }
 
-/* A part of few blocks takes other streams for each exchange, in turn: those of the second still
+/* Seconds that slow start adds. A part of few blocks takes other streams for each exchange, in turn: those of the second still
  * have blocks of the first. Then a stream has sent one block when its window is to grow, and it
  * grows to two (tcp_is_cwnd_limited). */
-double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)
+static double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)
 {
     if ((c->window <= 0 && !c->bbr) || k->sent_B <= 0 || !isfinite(k->send_s))
         return 0;
@@ -278,7 +297,8 @@ static double median_most(double chains, double n, double p)
     return p < 1 ? mean : n;
 }
 
-double wan_repair_s(const struct wan_carrier *c, const struct wan_course *k)
+/* Median of the seconds that losses add. */
+static double wan_repair_s(const struct wan_carrier *c, const struct wan_course *k)
 {
     if (c->loss <= 0 || c->segment_B <= 0 || k->sent_B <= 0)
         return 0;

@@ -102,33 +102,6 @@ struct wan_carrier {
 struct wan_carrier wan_carrier_make(double block_B, double streams, double segment_B, bool bbr,
                                     double loss);
 
-/* The exchanges of a strategy, one after the other, between equal sites. */
-struct wan_course {
-    double time_s; /* all exchanges, without slow start and losses */
-    double exchanges;
-    double sent_B;  /* bytes that a site sends in one exchange */
-    double peers;   /* peers that a site sends to in one exchange */
-    double visits;  /* number of exchanges with the same peers */
-    double send_s;  /* time that the uplink is busy in one exchange */
-    double wait_s;  /* from a block's first byte until it can be forwarded: delay and block */
-    double block_s; /* the block's part of it */
-    double rtt_s;
-    double sites;
-};
-
-/* Streams used per peer when sending to `peers` peers at once: as many as have first bursts (two
- * segments each) of about half of rate x RTT together, and at most those that exist
- * (plugins/wan_sync, tcp_link.c). */
-double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt_s, double peers);
-/* Bytes that streams carry for each byte of a part. */
-double wan_framed(const struct wan_carrier *c, double part_B);
-/* Size of the blocks of a part. */
-double wan_block_B(const struct wan_carrier *c, double part_B);
-/* Seconds that slow start adds. */
-double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k);
-/* Median of the seconds that losses add. */
-double wan_repair_s(const struct wan_carrier *c, const struct wan_course *k);
-
 /* The time of an all-reduce between sites, by strategy: the model of runner/wan, and what wan_sync
  * chooses by. Pure functions; SI units. S sites, D bytes on each, B a site's uplink, L a one-way
  * delay, c = D / S; sources in runner/wan/net.h. */

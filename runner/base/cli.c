@@ -96,7 +96,9 @@ static int option(const struct cli *cli, int argc, char **argv, int *i, bool *do
     return take(cli, o, attached ? attached : argv[++*i]);
 }
 
-int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n, bool *done)
+/* Parses argv[1..] and moves the positional arguments to args[0..*n). GS_OK, or GS_USAGE, reported, with
+ * the nearest option. *done: --help was printed. */
+static int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n, bool *done)
 {
     *n = 0;
     *done = false;

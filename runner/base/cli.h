@@ -45,9 +45,6 @@ struct cli {
     const char *example;              /* a command line; NULL: none */
 };
 
-/* Parses argv[1..] and moves the positional arguments to args[0..*n). Returns GS_OK, or GS_USAGE,
- * reported, with the nearest option. *done: --help was printed, and the verb returns GS_OK. */
-int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n, bool *done);
 /* Parses, then calls run() with `request`, which holds the values of the options, and the positional
  * arguments, n and a NULL; frees the lists. Returns the code of either. */
 int cli_request(const struct cli *cli, int argc, char **argv,

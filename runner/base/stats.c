@@ -90,13 +90,6 @@ double stats_median(const double *x, size_t n)
     return stats_quantile(x, n, 0.5);
 }
 
-/* P(Binomial(n, 1/2) = i), through logarithms: 2^-n underflows from n = 1075 on. */
-static double binomial_half(size_t n, size_t i)
-{
-    double N = (double)n, I = (double)i;
-    return exp(lgamma(N + 1) - lgamma(I + 1) - lgamma(N - I + 1) - N * log(2));
-}
-
 struct interval stats_median_ci(const double *x, size_t n, double level)
 {
     if (n == 0)
@@ -104,7 +97,10 @@ struct interval stats_median_ci(const double *x, size_t n, double level)
     /* Terms further than 20 standard deviations from the middle add less than 1e-80. */
     double first = floor((double)n / 2 - 10 * sqrt((double)n));
     size_t k = first > 0 ? (size_t)first : 0; /* x[k], x[n-1-k]; outside lie i <= k values */
-    double tail = binomial_half(n, k), coverage = 1 - 2 * tail;
+    /* P(Binomial(n, 1/2) = k), through logarithms: 2^-n underflows from n = 1075 on. */
+    double N = (double)n, K = (double)k;
+    double tail = exp(lgamma(N + 1) - lgamma(K + 1) - lgamma(N - K + 1) - N * log(2));
+    double coverage = 1 - 2 * tail;
     for (double term = tail; k + 1 < n / 2; k++) {
         term *= (double)(n - k) / (double)(k + 1);
         if (1 - 2 * (tail + term) < level)

@@ -327,15 +327,6 @@ static int check_texts(const struct sweep_axis *axis, const struct config_entry 
     return GS_OK;
 }
 
-static int check_axes(const struct sweep *s, const struct config_entry *configs)
-{
-    int code = GS_OK;
-    for (size_t i = 0; i < s->n_axes; i++)
-        if (check_texts(&s->axes[i], s->axes[i].from ? s->axes[i].from : configs))
-            code = GS_USAGE;
-    return code;
-}
-
 static int size_product(struct sweep *s, const struct config *c, const char *section)
 {
     size_t total = 1;
@@ -372,7 +363,8 @@ int sweep_read(struct sweep *s, const struct config *c, const char *section,
     int keys = check_keys(c, section, wl), axes = read_axes(s, c, section);
     int labels = configs && *configs->value ? read_configs(s, configs) : GS_OK;
     int code = keys || axes || labels ? GS_USAGE : GS_OK;
-    TRY(code, check_axes(s, configs));
+    for (size_t i = 0; !code && i < s->n_axes; i++)
+        code = check_texts(&s->axes[i], s->axes[i].from ? s->axes[i].from : configs);
     return code ? code : size_product(s, c, section);
 }
 
