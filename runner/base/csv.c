@@ -171,12 +171,14 @@ void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters)
     uint64_t ns = time_ns / iters, fs = (time_ns % iters * 1000000 + iters / 2) / iters,
              unit = 1000000000;
     ns += fs / 1000000;
-    int n = snprintf(buf, CSV_DECIMAL, "%" PRIu64 ".%09" PRIu64 "%06" PRIu64, ns / unit, ns % unit,
-                     fs % 1000000);
-    while (buf[n - 1] == '0')
-        n--;
-    n -= buf[n - 1] == '.';
-    buf[n] = '\0';
+    /* A 1 in front of the fraction keeps its zeros; the point takes its place. */
+    char *point = text_digits(buf, ns / unit),
+         *end = text_digits(point, (unit + ns % unit) * 1000000 + fs % 1000000);
+    *point = '.';
+    while (end[-1] == '0')
+        end--;
+    end -= end[-1] == '.';
+    *end = '\0';
 }
 
 /* ---- parameters ---- */

@@ -101,6 +101,18 @@ void text_addf(struct text *t, const char *fmt, ...)
     text_add(t, s);
 }
 
+char *text_digits(char *at, uint64_t v)
+{
+    char digits[20];
+    size_t n = 0;
+    do
+        digits[n++] = (char)('0' + v % 10);
+    while (v /= 10);
+    while (n)
+        *at++ = digits[--n];
+    return at;
+}
+
 void text_clear(struct text *t)
 {
     t->len = 0;

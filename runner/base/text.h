@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* A growing string. Invariant: s is never NULL after the first add and always terminated.
  * Like xmalloc, all functions here end the program if memory runs out. */
@@ -18,6 +19,8 @@ struct text {
 void text_add(struct text *t, const char *s);
 void text_addn(struct text *t, const char *s, size_t n);
 void text_addf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Writes the digits of v; printf takes several times as long. Returns their end, at most 20 bytes on. */
+char *text_digits(char *at, uint64_t v);
 void text_clear(struct text *t); /* makes it empty, keeps the memory */
 void text_free(struct text *t);
 

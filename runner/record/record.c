@@ -119,26 +119,13 @@ static int put(struct record *r, const char *line, size_t n)
     return code;
 }
 
-/* printf would be most of the cost of a sample. Returns the end of the digits. */
-static char *put_number(char *at, uint64_t v)
+char *record_put_samples(char *at, const uint64_t *time_ns, size_t n)
 {
-    char digits[20];
-    size_t n = 0;
-    do
-        digits[n++] = (char)('0' + v % 10);
-    while (v /= 10);
-    while (n)
-        *at++ = digits[--n];
-    return at;
-}
-
-static char *put_times(char *at, const uint64_t *time_ns, size_t n)
-{
-    at = stpcpy(at, ",\"time_ns\":[");
+    *at++ = '[';
     for (size_t i = 0; i < n; i++) {
         if (i)
             *at++ = ',';
-        at = put_number(at, time_ns[i]);
+        at = text_digits(at, time_ns[i]);
     }
     *at++ = ']';
     return at;
@@ -148,12 +135,11 @@ static char *put_times(char *at, const uint64_t *time_ns, size_t n)
 static int write_text(struct record *r, const char *text, size_t length, const uint64_t *time_ns,
                       size_t n)
 {
-    static const char key[] = ",\"time_ns\":[]";
-    AUTO_FREE char *line =
-        xmalloc(length + sizeof key + n * sizeof "18446744073709551615," + sizeof "}\n");
+    static const char key[] = ",\"time_ns\":";
+    AUTO_FREE char *line = xmalloc(length + sizeof key + RECORD_SAMPLES_BYTES(n) + sizeof "}\n");
     char *at = mempcpy(line, text, length);
     if (time_ns)
-        at = put_times(at, time_ns, n);
+        at = record_put_samples(stpcpy(at, key), time_ns, n);
     at = mempcpy(at, "}\n", 2);
     return put(r, line, (size_t)(at - line));
 }

@@ -145,6 +145,9 @@ int record_line(struct record *r, json_t *object);
 int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t n);
 /* The same; `head` is the text of the object, compact and without its last brace. */
 int record_block_text(struct record *r, const char *head, const uint64_t *time_ns, size_t n);
+/* Writes the samples as "[1,2,3]", RECORD_SAMPLES_BYTES(n) at most; returns their end. */
+#define RECORD_SAMPLES_BYTES(n) ((n) * sizeof "18446744073709551615" + 2)
+char *record_put_samples(char *at, const uint64_t *time_ns, size_t n);
 /* Writes the end line, with the time and the digest, and syncs. */
 int record_end(struct record *r, const char *status);
 int record_sync(struct record *r);

@@ -261,7 +261,8 @@ static int read_block(struct reading *in, const struct raw *raw, const struct ra
         !raw_integer(raw, l, "block", &number) || !raw_integer(raw, l, "iters", &iters))
         return GS_FAILED; /* cannot be: the line was checked */
     const struct rec_cell *c = &r->cells[in->cell = k];
-    struct rec_block *b = &APPEND(r->blocks, r->n_blocks);
+    ALLOC_MORE(r->blocks, r->n_blocks);
+    struct rec_block *b = &r->blocks[r->n_blocks++];
     *b = (struct rec_block){.cell = k,
                             .span = r->n_spans - 1,
                             .copy = (int)copy,

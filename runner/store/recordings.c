@@ -210,20 +210,10 @@ static void put_metrics(struct csv *out, const struct rec_cell *c, const struct 
     csv_text(out, t.s);
 }
 
-static void put_number(struct text *t, uint64_t n)
-{
-    char buf[24], *s = buf + sizeof buf;
-    do
-        *--s = (char)('0' + n % 10);
-    while (n /= 10);
-    text_addn(t, s, (size_t)(buf + sizeof buf - s));
-}
-
 static void take_blocks(struct ingest *in)
 {
     const struct recorded *r = in->r;
     struct csv *out = &in->out[BLOCK];
-    AUTO_TEXT struct text times = {0};
     bool counted = false;
     for (size_t i = 0; i < r->n_blocks; i++) {
         const struct rec_block *b = &r->blocks[i];
@@ -240,13 +230,9 @@ static void take_blocks(struct ingest *in)
         CSV_REALS(out, b->skew_ns, b->spread_ns);
         csv_integer(out, counted);
         put_metrics(out, c, b);
-        times.len = 0;
-        for (size_t k = 0; k < b->n; k++) {
-            text_add(&times, k ? "," : "[");
-            put_number(&times, b->time_ns[k]);
-        }
-        text_add(&times, "]");
-        csv_text(out, times.s);
+        AUTO_FREE char *times = xmalloc(RECORD_SAMPLES_BYTES(b->n) + 1);
+        *record_put_samples(times, b->time_ns, b->n) = '\0';
+        csv_text(out, times);
         csv_end(out);
     }
 }
@@ -681,7 +667,7 @@ static void put_samples(void *ctx, sqlite3_stmt *st)
 {
     enum { COLUMNS = 12 };
     AUTO_TEXT struct text row = {0};
-    char time[CSV_DECIMAL];
+    char time[CSV_DECIMAL], number[20];
     for (int i = 0; i < COLUMNS; i++) {
         csv_field(&row, store_text(st, i));
         text_add(&row, ",");
@@ -690,7 +676,7 @@ static void put_samples(void *ctx, sqlite3_stmt *st)
     const char *times = store_text(st, COLUMNS + 1);
     for (size_t n = 1, head = row.len; next_time(&times, iters, time); n++) {
         row.len = head;
-        put_number(&row, n);
+        text_addn(&row, number, (size_t)(text_digits(number, n) - number));
         text_add(&row, ",");
         text_add(&row, time);
         text_add(&row, "\n");
