@@ -101,6 +101,8 @@ rm -rf data && mkdir -p data/raw/p/null && cp -r raw/p/null/r1 data/raw/p/null/r
 is "$("$gradsync" help recordings)" p/null/r1 'a plain name is listed'
 touch 'data/raw/p/null/r1/launch-$(shell touch PWNED).jsonl'
 exits 1 'a file with a command in its name ends the list of recordings' "$gradsync" help recordings
+mkdir configs && touch 'configs/a;b.ini'
+exits 1 'a config with a command in its name ends the list of platforms' "$gradsync" help platforms
 
 # ---- make and gnuplot
 

@@ -33,6 +33,22 @@ static void put_plugins(const struct words *names)
     }
 }
 
+/* For make, which cannot quote: a file that others named ends the list. */
+static int platforms(struct words *names)
+{
+    int code = GS_OK;
+    *names = (struct words){0};
+    files_list("configs", "*.ini", names);
+    for (size_t i = 0; i < names->n; i++) {
+        char *file = names->v[i];
+        if (!printable_name(file))
+            code = fail_at(GS_FAILED, "configs", 0, "'%s' is not a name (%s); rename the file",
+                           file, PRINTABLE_NAME_RULE);
+        file[strlen(file) - strlen(".ini")] = '\0';
+    }
+    return code;
+}
+
 int names_print(const char *kind, bool *known)
 {
     AUTO_WORDS struct words names = {0};
@@ -55,6 +71,8 @@ int names_print(const char *kind, bool *known)
         locate_platforms(&names);
     } else if (!strcmp(kind, "recordings")) {
         code = runs_names(&names, LOCATE_DATA);
+    } else if (!strcmp(kind, "platforms")) {
+        code = platforms(&names);
     } else {
         *known = false;
     }
