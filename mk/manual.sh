@@ -69,6 +69,7 @@ Wrong usage or config.
 This machine cannot run it.
 .SH EXAMPLES
 .nf
+gradsync tune -- torchrun --nproc_per_node 2 train.py
 gradsync plan local
 gradsync run local
 gradsync show

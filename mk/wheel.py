@@ -34,6 +34,10 @@ put("share/gradsync/torch/sitecustomize.py", "runner/job/torch/sitecustomize.py"
 put("share/gradsync/watch.table", "runner/wan/watch.table")
 put("share/man/man1/gradsync.1", f"{build}/gradsync.1")
 put("share/bash-completion/completions/gradsync", "runner/verbs/gradsync.bash")
+for name in sorted(os.listdir("docs")):
+    if name.endswith(".md"):
+        put(f"share/doc/gradsync/docs/{name}", f"docs/{name}")
+put("share/doc/gradsync/mpi_train.c", "docs/examples/mpi_train/mpi_train.c")
 for name in sorted(os.listdir("configs")):
     if name.endswith(".ini"):
         put(f"share/gradsync/configs/{name}", f"configs/{name}")

@@ -142,7 +142,7 @@ END
 chmod +x slowing
 exits 0 'tune ends without a setting where the first round takes all the time' \
     tune -o slow.raw -m 0.06 --only CPU_AFFINITY -- ./slowing
-is "$out" 'No setting was tried: the time was too short; use more --minutes.' 'it says that none was tried'
+is "$out" 'No setting was tried: the time was too short, or the job ended early; use more --minutes.' 'it says that none was tried'
 
 # ---- a loaded host
 
@@ -162,6 +162,9 @@ There are not enough slots available in the system to satisfy the 9|Open MPI sta
 mpirun was unable to find the specified executable file, and therefore|mpirun did not find the program
 mpirun was unable to launch the specified application as it could not|mpirun cannot start the program
 END
+failed=$(find raw -name '*-tune-*' | sort | tail -n 1)
+fails 1 'no answer, since the job was not measured; its output is in' "$gradsync" compare "$failed"
+fails 1 'has no answer: the job was not measured' "$gradsync" show "$failed" --svg bars.svg
 
 # ---- a job that needs a variable
 

@@ -116,5 +116,6 @@ void say(const char *fmt, ...)
     va_start(args, fmt);
     AUTO_FREE char *message = xvstrfmt(fmt, args), *text = err_as_called(message);
     va_end(args);
+    fflush(stdout); /* both may go to one file or terminal */
     fprintf(stderr, "%s\n", printable_make(text, "\n"));
 }

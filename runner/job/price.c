@@ -264,7 +264,7 @@ char *price_sentence(const struct price_answer *a)
         text_addf(&t, ", in %d launches", a->launches);
     text_add(&t, ".");
     bool longer = a->half.value < 0; /* 0 - x: as in shorter() */
-    if (!isnan(a->half.value))
+    if (a->half.hi - a->half.lo < 1) /* a wider interval, or NaN, says nothing */
         text_addf(&t, " %sith half the bytes the step is %.1f%% [%.1f, %.1f] %s.",
                   a->launches ? "In the first launch, w" : "W", 100 * fabs(a->half.value),
                   100 * (longer ? 0 - a->half.hi : a->half.lo),

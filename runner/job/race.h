@@ -32,6 +32,12 @@ struct race_entry {
     struct effect effect; /* launches 0: it was not measured */
 };
 
+/* Are there enough blocks, or launches, for a number? */
+static inline bool race_is_measured(const struct race_entry *e)
+{
+    return e->effect.launches >= (e->way == IN_JOB ? 2 : 1);
+}
+
 struct race {
     struct tune_settings set;
     struct race_entry *v; /* by setting; v[0] is not used */

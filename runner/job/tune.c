@@ -1086,8 +1086,9 @@ static int first_launch(struct tune *t, int number, bool *again, bool *open)
     if (!r.by_calls) {
         t->line_s = r.line_s;
         by_launches(t);
-        say("tune: a step takes %s (by the lines that it prints); the job communicates over %s",
-            HUMAN_TIME(r.step_s), tune_link_words[t->link]);
+        say("tune: a step takes %s (by the lines that it prints); %s%s", HUMAN_TIME(r.step_s),
+            t->link ? "the job communicates over " : "no communication of NCCL was seen",
+            t->link ? tune_link_words[t->link] : "");
         if (!t->captured && !t->o.no_price) {
             AUTO_FREE char *why = t->job.object ? launch_unseen(&t->job, &r)
                                                 : xstrdup(JOB_OBJECT " is not beside gradsync");
@@ -1479,7 +1480,7 @@ static size_t count_tried(const struct tune *t)
 {
     size_t tried = 0;
     for (size_t i = 1; i < t->race.set.n; i++)
-        tried += t->race.v[i].failed || (!t->race.v[i].untried && t->race.v[i].effect.launches > 0);
+        tried += t->race.v[i].failed || (!t->race.v[i].untried && race_is_measured(&t->race.v[i]));
     return tried;
 }
 
@@ -1717,7 +1718,9 @@ static bool keep_enough(void *ctx, struct launch *l)
             "with it; %s",
             words, -100 * expm1(e->value), -100 * expm1(e->hi), -100 * expm1(e->lo), e->launches,
             cost);
-    } else if (r->journals.visits.n && !r->kind)
+    } else if (r->journals.visits.n && !r->kind && !count_tried(t))
+        say("tune: the time was too short to compare a setting; the job goes on as it was");
+    else if (r->journals.visits.n && !r->kind)
         say("tune: no setting of %zu makes the step shorter by more than %.3g%% for certain; the "
             "job goes on as it was; %s",
             count_tried(t), 100 * t->race.worth, cost);
@@ -1886,7 +1889,11 @@ static int print_run(const char *dir, struct words *runs)
     CHECK(load_finished(&t, dir));
     static const char *const names[] = {"price", "settings", "proof"};
     const char *const dirs[] = {t.price_dir, t.race_dir, t.proof_dir};
-    AUTO_TEXT struct text text = {0};
+    const json_t *command = json_object_get(t.state, "command");
+    AUTO_TEXT struct text line = {0}, text = {0};
+    text_add(&line, "Of:");
+    for (size_t i = 0; i < json_array_size(command); i++)
+        text_addf(&line, " %s", SHELL_WORD(json_string_value(json_array_get(command, i))));
     if (t.race.set.n)
         say_answer(&t);
     for (size_t i = 0; i < COUNT(dirs) && t.race.set.n; i++)
@@ -1894,10 +1901,14 @@ static int print_run(const char *dir, struct words *runs)
             text_addf(&text, "%s%s %s", text.len ? ", " : "", names[i], path_name(dirs[i]));
             words_add(runs, path_name(dirs[i]));
         }
-    if (text.len)
-        screen_say(text.s);
+    if (text.len) {
+        text_addf(&line, " (%s)", text.s);
+        screen_say(line.s);
+    } else
+        say("%s: no answer, since the job was not measured; its output is in %s/launch-01.01.log",
+            dir, dir);
     release(&t);
-    return GS_OK;
+    return text.len ? GS_OK : GS_FAILED;
 }
 
 int tune_draw(const char *dir, const char *file)
@@ -1910,7 +1921,9 @@ int tune_draw(const char *dir, const char *file)
                     dir);
     CHECK(load_finished(&t, dir));
     const struct tune_result r = result_of(&t);
-    int code = tune_svg(&r, file);
+    int code = t.race.set.n
+                   ? tune_svg(&r, file)
+                   : fail(GS_FAILED, "show --svg: %s has no answer: the job was not measured", dir);
     release(&t);
     return code;
 }
@@ -1925,8 +1938,9 @@ int tune_print(const char *path, struct words *runs)
     words_sort(&names);
     for (size_t i = 0; i < names.n; i++) {
         AUTO_FREE char *dir = xstrfmt("%s/%s", below, names.v[i]);
-        if (tune_is_run(dir))
-            CHECK(print_run(dir, runs));
+        int code = tune_is_run(dir) ? print_run(dir, runs) : GS_OK;
+        if (code && code != GS_FAILED) /* one without an answer does not hide the others */
+            return code;
     }
     return GS_OK;
 }

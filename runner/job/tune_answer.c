@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "job/job_recording.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -167,7 +168,7 @@ void tune_say_nothing(const struct race *r, size_t tried, size_t best, const str
     size_t untried = 0;
     for (size_t i = 1; i < s->n; i++)
         untried += r->v[i].untried ||
-                   ((r->v[i].in[IN_JOB] || r->v[i].in[IN_LAUNCHES]) && !r->v[i].effect.launches);
+                   ((r->v[i].in[IN_JOB] || r->v[i].in[IN_LAUNCHES]) && !race_is_measured(&r->v[i]));
     best = tried ? best : 0;
     AUTO_FREE char *words = best ? tune_setting_words(&s->v[best]) : NULL;
     if (tried)
@@ -175,7 +176,8 @@ void tune_say_nothing(const struct race *r, size_t tried, size_t best, const str
                   100 * r->worth);
     else
         text_addf(&t, "No setting was tried: %s",
-                  untried    ? "the time was too short; use more --minutes"
+                  untried    ? "the time was too short, or the job ended early; use more "
+                               "--minutes"
                   : s->n > 1 ? "none can be compared in this job, as said above"
                              : "there is none for this link; name some with --candidates FILE");
     if (best && e && !(expm1(e->hi) < 10)) /* also of NaN */
@@ -219,7 +221,10 @@ int tune_say_visits(const char *dir)
             continue;
         words_add(&arms, all.v[i].arm);
         struct effect e = arm_difference(&all, all.v[i].arm, NULL);
-        words_add(&cells, all.v[i].arm);
+        AUTO_FREE char *name = xstrdup(all.v[i].arm); /* "NCCL_A=1/NCCL_B=2", to be pasted */
+        for (char *c = name; *c; c++)
+            *c = *c == '/' && isupper((unsigned char)c[1]) ? ' ' : *c;
+        words_add(&cells, name);
         if (e.launches > 1)
             words_addf(&cells, "%+.1f%% [%+.1f, %+.1f]", 100 * expm1(e.value), 100 * expm1(e.lo),
                        100 * expm1(e.hi));
@@ -272,7 +277,7 @@ static void add_bar(struct bars *b, const struct tune_result *r, size_t i)
         bar.proven = r->proven;
         bar.remark = r->proven ? " proven" : " in its proof, not proven";
     }
-    if (isnan(e.value) || e.launches < (raced->way == IN_JOB ? 2 : 1) || b->n > BARS)
+    if (isnan(e.value) || !race_is_measured(raced) || b->n > BARS)
         return;
     bar.name = tune_setting_words(&r->race->set.v[i]);
     bar.s = r->step_s * exp(e.value);

@@ -50,8 +50,9 @@ struct tune_options {
     const char *platform, *out;
     const char *minutes, *worth, *memory; /* numbers; "1.5", "1%", "10%" */
     const char *candidates;               /* a file; NULL: none */
-    const char *only; /* keeps settings whose label contains one of these words; commas between them; NULL: all */
-    const char *emit; /* "env" or "pytorch" */
+    const char *
+        only; /* keeps settings whose label contains one of these words; commas between them; NULL: all */
+    const char *emit;            /* "env" or "pytorch" */
     const char *arms, *launches; /* files of settings that replace the table; NULL: none */
     const char *library;         /* another file of NCCL; NULL: none */
     struct cli_int proofs, seed;

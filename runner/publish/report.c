@@ -34,8 +34,8 @@ static const struct {
     {"Every verdict",
      "SELECT workload, label, mode, short_size(size_B) AS size, config, baseline AS against, "
      "verdict,"
-     " printf('%+.2f%% [%+.2f, %+.2f]', 100 * ratio - 100, 100 * ratio_low - 100,"
-     "  100 * ratio_high - 100) AS change, reason"
+     " iif(launches > 1, printf('%+.2f%% [%+.2f, %+.2f]', 100 * ratio - 100, 100 * ratio_low - 100,"
+     "  100 * ratio_high - 100), '-') AS change, reason"
      " FROM compare JOIN standing USING (run) WHERE platform = ?1 ORDER BY compare.rowid"},
     {"Every cell",
      "SELECT workload, label, mode, short_size(size_B) AS size, config, human(median_s, 's') AS "
@@ -229,7 +229,9 @@ static int choose(struct page *p)
     for (size_t i = 0; !p->source->platforms[0] && i < all.n; i++)
         words_add(&p->platforms, all.v[i]);
     if (!p->platforms.n)
-        return fail(GS_USAGE, "report: no recording below %s; make figures measures this machine",
+        return fail(GS_USAGE,
+                    "report: no recording below %s; gradsync tune measures your job, make figures "
+                    "this machine",
                     p->source->raw);
     p->room = FIGURES_ROOM / p->platforms.n;
     return GS_OK;

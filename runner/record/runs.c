@@ -191,7 +191,10 @@ static int none_below(const char *root)
                     "compare %s",
                     dir, SHELL_WORD(dir));
     if (access(plan, F_OK))
-        return fail(GS_USAGE, "no recording below %s; make one with: gradsync run CONFIG", root);
+        return fail(GS_USAGE,
+                    "no recording below %s; make one with: gradsync tune -- COMMAND (of your "
+                    "job), or gradsync run CONFIG (of this machine)",
+                    root);
     return fail(GS_USAGE, "nothing was measured in %s; to measure it: gradsync resume %s", dir,
                 SHELL_WORD(dir));
 }

@@ -529,7 +529,7 @@ static int compare(void *request, char **words, int n)
     size_t single = 0;
     for (size_t i = 0; i < c.n; i++)
         single += c.v[i].effect.launches == 1 && contrast_level(&c.v[i]) != LEVEL_TRIAL &&
-                  !words_has(&q->tuned, c.v[i].run_id);
+                  contrast_level(&c.v[i]) != LEVEL_PRICE && !words_has(&q->tuned, c.v[i].run_id);
     int code = c.n          ? print_contrasts(q, &choice, &c)
                : q->tuned.n ? GS_OK
                             : compare_nothing(q, &choice);

@@ -205,6 +205,8 @@ static int show(void *request, char **words, int n)
     AUTO_WORDS struct words title = {0};
     if (svg && n == 1 && files_is_folder(words[0]))
         return tune_draw(words[0], svg);
+    if (n == 1 && tune_is_run(words[0]))
+        return tune_print(words[0], &title);
     CHECK(runs_choose(&choice, (const char *const *)words, (size_t)n));
     choice.one = true;
     runs_choice_say(&choice);
