@@ -21,7 +21,7 @@ a_checkout() {
     mkdir -p "$1/build" "$1/tests" "$1/data"
     (cd "$top" && cp -a GNUmakefile gradsync.pc.in README.md CONTRIBUTING.md mk plugins runner \
         configs figures docs "$1" &&
-        cp -a tests/lib.sh tests/run tests/tap tests/null* "$1/tests")
+        cp -a tests/lib.sh tests/run tests/tap tests/null* tests/normal.h "$1/tests")
     rm -rf "$1/figures/out"
     for part in "$build"/*; do
         case ${part##*/} in
