@@ -17,33 +17,22 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "SETTING; SETTING", of the rows of one link. */
-static void add_rows(struct text *t, const struct tune_settings *s, enum tune_link link)
-{
-    for (size_t i = 1; i < s->n; i++) {
-        AUTO_FREE char *words = tune_setting_words(&s->v[i]);
-        if (s->v[i].link == link)
-            text_addf(t, "%s%s", t->len ? "; " : "", words);
-    }
-}
-
 int tune_say_settings(const struct tune_request *q, bool print)
 {
     size_t n = 0;
     for (int link = TUNE_LINKS - 1; link >= TUNE_UNKNOWN; link--) {
-        AUTO_TEXT struct text text = {0};
-        const char *name = link ? tune_link_words[link] : "any link";
         struct tune_settings s; /* those of any link come last */
         int code = tune_settings_make(&s, q, link ? (enum tune_link)link : TUNE_P2P);
         if (code)
             return code;
         n += s.n - 1;
-        add_rows(&text, &s, (enum tune_link)link);
+        for (size_t i = 1; i < s.n && print; i++) {
+            AUTO_FREE char *words = tune_setting_apply(&s.v[i], " ");
+            if (s.v[i].link == (enum tune_link)link)
+                printf("%s: %s%s%s\n", tune_link_names[link], words, *s.v[i].changes ? "  # " : "",
+                       s.v[i].changes);
+        }
         tune_settings_free(&s);
-        if (!print || !text.len)
-            continue;
-        printf("%s: ", name);
-        screen_wrap(strlen(name) + 2, 2, SCREEN_COLUMNS, text.s);
     }
     return n ? GS_OK
              : fail(GS_USAGE,
