@@ -145,21 +145,9 @@ unequal() {
         '>=' 1.3 'x'
 }
 
-wires() {
-    local w ratio
-    blocks=3 config "$tmp/wires.ini" "$mbit" 30 "size = $(scaled 384)" \
-        'configs = ring, bf16, int8, int4'
-    measure "$tmp/wires.ini" || return 0
-    for w in 'int8 3.938' 'int4 7.758'; do
-        read -r w ratio <<<"$w"
-        row "$mbit Mbit/s, 30 ms: ring $w, faster, % of the bytes saved" \
-            "$(calc 1 "100 * $(median ring 2) / $(median "$w" 2) / $ratio")" '>=' 90 '%'
-    done
-}
-
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
     -d' ' -f1 /proc/loadavg)"
-parts='bulk latency loss unequal wires'
+parts='bulk latency loss unequal'
 for part in "${@:-$parts}"; do
     for p in $part; do
         [[ " $parts " == *" $p "* ]] || {

@@ -88,14 +88,6 @@ TEST(paced_to_the_byte)
     assert_true(leaves(&s, 10 * MS, 1000) == 11 * MS);
 }
 
-TEST(no_rate_is_no_delay)
-{
-    struct shaper s = {0};
-    shaper_set(&s, 0, 0);
-    for (int i = 0; i < 1000; i++)
-        assert_true(leaves(&s, 5, 9000) == 5);
-}
-
 TEST(queue_drops_the_tail)
 {
     struct shaper s = {0};

@@ -173,37 +173,6 @@ TEST_RAW(a_line_without_end_is_refused)
     folder_says(":2: a line is longer than");
 }
 
-static long long bytes_read(void)
-{
-    long long n = -1;
-    FILE *io = fopen("/proc/self/io", "r");
-    assert_non_null(io);
-    assert_int_equal(fscanf(io, "rchar: %lld", &n), 1);
-    fclose(io);
-    return n;
-}
-
-TEST_RAW(a_file_is_read_once_until_it_changes)
-{
-    AUTO_TEXT struct text file = {0};
-    static const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-    text_add(&file, HEADER);
-    for (int i = 0; i < 1000; i++)
-        text_add(&file, BLOCK("1"));
-    open_text(file.s);
-    assert_int_equal(utimensat(AT_FDCWD, folder_path(FILE_NAME), long_ago, 0), 0);
-    for (int round = 0; round < 3; round++) {
-        long long before = bytes_read();
-        raw_close(r);
-        assert_int_equal(raw_open(&r, folder_path(FILE_NAME)), GS_OK);
-        assert_int_equal(bytes_read() - before > (long long)file.len, round == 0);
-    }
-    file.s[strlen(HEADER BLOCK("")) - 3] = '2';
-    open_text(file.s);
-    assert_int_equal(next(1u << RAW_BLOCK), 1);
-    assert_true(l.time_ns[0] == 2);
-}
-
 /* Both ways of reading accept the same lines, and report the others in the same words. */
 TEST_RAW(a_line_means_the_same_with_and_without_a_tree)
 {

@@ -71,10 +71,3 @@ TEST(max_blocks_end_it)
     assert_false(stopping_enough(&set, &s, 1, 19, 0));
     assert_true(stopping_enough(&set, &s, 1, 20, 0));
 }
-
-TEST(nothing_alive_is_enough)
-{
-    struct slot s[] = {{.live = false}, {.live = false}};
-    assert_true(stopping_enough(&set, s, 2, 0, 0));
-    assert_true(stopping_enough(&set, s, 0, 0, 0));
-}
