@@ -13,8 +13,7 @@ said=$(sed -n '/^\[sites\]/,$p' "$plan" | grep -v '^#' |
 'source) = ?.*//; s/ = .*//p')
 is "$(for key in $said; do grep -q "^  $key " <<<"$keys" || echo "$key"; done)" '' \
     'help knows every key of the plan'
-like "$("$gradsync" help lan)" 'a word of \[sites\].*lan +rate, B/s' \
-    'help explains a word of a site by itself'
+like "$("$gradsync" help sites)" 'lan +rate, B/s' 'help explains a word of a site'
 
 # ---- what it knows of wan_sync stands there
 constant() { # NAME FILE: of a #define, as a number

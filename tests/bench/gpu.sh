@@ -6,7 +6,7 @@
 # against stream, hot buffers from ncclMemAlloc, out of place. The two take turns in rounds, because
 # launches of one program differ by some per cent (on a stream by half, where the host's time to
 # launch counts). The medians over the rounds are compared.
-#   COLLECTIVES  default: allreduce allgather reducescatter alltoall broadcast reduce sendrecv
+#   COLLECTIVES  default: allreduce allgather reducescatter
 #   LAUNCHES     default: graph stream
 #   WINDOWS      FIRST:LAST in bytes; the sizes between share a call of nccl-tests, which rotates
 #                over a buffer of LAST bytes. So the sizes of a window must all stay in the cache,
@@ -43,13 +43,11 @@ nccl_tests() {
 }
 perf=$(nccl_tests)
 
-collectives=${COLLECTIVES:-allreduce allgather reducescatter alltoall broadcast reduce sendrecv}
+collectives=${COLLECTIVES:-allreduce allgather reducescatter}
 windows=${WINDOWS:-8:4194304 8388608:16777216 33554432:33554432 67108864:134217728}
 factor=${FACTOR:-2}
 programs=$(dirname "$perf")
-declare -A program=([allreduce]=all_reduce_perf [allgather]=all_gather_perf
-    [reducescatter]=reduce_scatter_perf [alltoall]=alltoall_perf [broadcast]=broadcast_perf
-    [reduce]=reduce_perf [sendrecv]=sendrecv_perf)
+declare -A program=([allreduce]=all_reduce_perf [allgather]=all_gather_perf [reducescatter]=reduce_scatter_perf)
 
 sizes() { # LEAST: of all windows
     local window b
@@ -75,7 +73,7 @@ config() {
 	END
     local collective least
     for collective in $collectives; do
-        [[ $collective =~ ^(allgather|reducescatter|alltoall)$ ]] && least=$((16 * gpus)) || least=1
+        [ "$collective" != allreduce ] && least=$((16 * gpus)) || least=1
         printf '%s\n' "[nccl_allreduce $collective]" "collective = $collective" "launch = $1" \
             "size = $(sizes $least)" 'configs = ncclMemAlloc'
     done

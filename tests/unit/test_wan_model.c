@@ -238,50 +238,6 @@ TEST(carried_in_blocks)
     }
 }
 
-/* 8 streams of 10 segments: 716 kB in the first round trip, over half of it, then what its
- * acknowledgements let go. */
-TEST(slow_start)
-{
-    const struct wan_carrier tcp = wan_carrier_make(262144, 8, 8948, false, 0);
-    struct wan_course k = {
-        .sent_B = 1 << 20, .peers = 1, .visits = 1, .exchanges = 1, .rtt_s = 0.03};
-    k.send_s = k.sent_B / GIGABIT;
-    double first_s = 80 * 8948 / GIGABIT;
-    double held_s = wan_opening_s(&tcp, &k);
-    assert_true(held_s > 0.03 - first_s && held_s < 0.03);
-    assert_true(wan_streams_used(&tcp, GIGABIT, 0.03, 1) == 8);
-    assert_true(wan_streams_used(&tcp, GIGABIT, 0.03, 3) == 8);
-    assert_true(wan_streams_used(&tcp, GIGABIT / 10, 0.03, 3) ==
-                4); /* 10 bursts are half of 375 kB */
-    assert_true(wan_streams_used(&tcp, GIGABIT / 10, 0.001, 9) == 1);
-    k.sent_B = 1 << 19, k.send_s /= 2;
-    double spread_s = wan_opening_s(&tcp, &k);
-    assert_true(spread_s > 0 && spread_s < 0.03 / 2);
-    k.sent_B = 64 << 20, k.send_s = k.sent_B / GIGABIT; /* until a round trip is full */
-    assert_true(fabs(wan_opening_s(&tcp, &k) - (3 * 0.03 - 7 * first_s)) < 0.1 * 0.03);
-    k.send_s = k.sent_B / (GIGABIT / 10); /* which the first window fills already */
-    assert_true(wan_opening_s(&tcp, &k) == 0);
-}
-
-/* A packet in a thousand: two exchanges of seven packets a site lose none as a rule. Of six of 470,
- * five lose one, and of the 32 streams the unluckiest two; 5/4 RTT and two ticks. */
-TEST(losses)
-{
-    const struct wan_carrier tcp = {.streams = 8, .segment_B = 8948, .tick_s = 4e-3, .loss = 1e-3};
-    struct wan_course k = {.exchanges = 2,
-                           .sent_B = 65536,
-                           .send_s = 1e-6,
-                           .wait_s = 0.015,
-                           .rtt_s = 0.03,
-                           .peers = 1,
-                           .sites = 4};
-    assert_true(wan_repair_s(&tcp, &k) < 1e-5);
-    k.exchanges = 6, k.sent_B = 4 << 20;
-    assert_near(wan_repair_s(&tcp, &k), 2 * 0.0455, 0.1);
-    k.send_s = 1; /* other blocks keep the line busy for so long: the last moments alone count */
-    assert_true(wan_repair_s(&tcp, &k) < 0.0455);
-}
-
 /* ---- the lower bound of an all-reduce against the model of every strategy ---- */
 
 static uint64_t seed = 20261201;

@@ -306,24 +306,6 @@ TEST(test_runs)
                                     .runs = 4});
 }
 
-/* A slow member is waited for last: the blocks of those before it are added meanwhile. */
-TEST(test_order)
-{
-    static const double share[] = {1. / 3, 1. / 3, 0, 1. / 3};
-    static const int want[] = {1, 3, 2};
-    struct trial t = {
-        .strategy = WAN_DIRECT, .members = 4, .count = 4096, .block = 128, .share = share};
-    struct schedule_shape shape = shape_of(&t, 0);
-    struct schedule s;
-    size_t n = 0;
-    assert_true(strategy_of[t.strategy].make(&s, &shape));
-    for (uint32_t i = 0; i < s.n; i++)
-        if (s.step[i].kind == STEP_ADD)
-            assert_int_equal(s.step[i].peer, want[n++ % 3]);
-    assert_true(n > 3 && n % 3 == 0);
-    strategy_free(&s);
-}
-
 TEST(test_bytes)
 {
     static const struct {
