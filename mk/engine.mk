@@ -37,4 +37,3 @@ $(pretended)/libnccl.so.2: tests/engine/nccl.c $(pretended)/libcuda.so.1
 	$(call quiet,TEST,$<)$(CC) -O2 -g -std=c11 -fPIC -shared -Wl,-soname,libnccl.so.2 -o $@ $^ -lpthread -lrt
 $(pretended)/job: tests/engine/job.c $(pretended)/libcuda.so.1
 	$(call quiet,TEST,$<)$(CC) -O2 -g -std=c11 -o $@ $< -ldl -lpthread
-$(BUILD)/tests/test_sequence: plugins/engine/sequence.c
