@@ -40,7 +40,7 @@ no_orphans 'no process of the job is left'
 
 # All settings to the end, in several launches, the second of which fails
 echo 'mpi: OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm=4' >table
-exits 0 'with --proof 0 settings are measured' tune -m 0.6 --proof 0 --no-price --arms table -- \
+exits 0 'with --proof 0 settings are measured' tune -m 2 --proof 0 --no-price --arms table -- \
     sh -c '[ ! -e second ] || exit 7; touch second; exec "$@"' sh "${ranks[@]}" compute_ms=4 MiB=1
 like "$out" '^Settings in the running job, in 1 launch; none was to be proven' 'those of the first launch count'
 like "$err" 'launch 2 is not counted: crash: exit code 7; .*its output is in raw/job/train/.*/launch-02.01.log' 'and it says why the second does not'
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 END
 ok 'a job with equal all-reduces compiles' mpicc -O1 -o equal equal.c
 run tune -m 1 -l 2 --only algorithm=3 -- mpirun --oversubscribe -n 2 ./equal
-# The pauses tell only on a machine that is not too busy (tests/unit/test_sequence.c has no such limit).
+# The pauses tell only on a machine that is not too busy (tests/unit/test_step_sequence.c has a clock of its own).
 like "$err" 'a step takes [0-9.]+ m?s(; the job|, by the lines that the job prints; .*; visits are periods of [12] collectives?, [24] a step)' \
     'the step of a job with equal all-reduces is its own, or the sentence says what a visit is'
 

@@ -35,7 +35,7 @@ prints 'tune' in_empty bash -c ". '$tmp/env/share/bash-completion/completions/gr
     _gradsync; echo \"\${COMPREPLY[@]}\""
 if [ -x "$build/examples/mpi_train" ]; then
     cp "$build/examples/mpi_train" empty
-    prints '^(Not shown: c|C)ommunication costs ' in_empty gradsync tune --minutes 0.5 -l 2 -- mpirun --oversubscribe -n 2 ./mpi_train rest=1
+    prints '^(Not shown: c|C)ommunication costs ' in_empty gradsync tune --minutes 2 --only algorithm=3 -l 2 -- mpirun --oversubscribe -n 2 ./mpi_train rest=1
     ok 'what it measured is below the current folder' test -d empty/data/raw/job
 else
     skip 'tune takes a price' 'built without MPI'
