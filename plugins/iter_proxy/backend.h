@@ -20,12 +20,7 @@ enum proxy_backend_kind { PROXY_AUTO, PROXY_HOST, PROXY_CUDA, PROXY_BACKENDS };
 enum proxy_precision { PROXY_PRECISION_AUTO, PROXY_FP32, PROXY_TF32, PROXY_BF16 };
 enum proxy_mode { PROXY_COMPUTE, PROXY_COMM, PROXY_SEQUENTIAL, PROXY_OVERLAPPED };
 enum proxy_issue { PROXY_AFTER, PROXY_BESIDE };
-enum proxy_algorithm {
-    PROXY_ALGORITHM_AUTO,
-    PROXY_RING,
-    PROXY_TREE,
-    PROXY_NVLS
-};
+enum proxy_algorithm { PROXY_ALGORITHM_AUTO, PROXY_RING, PROXY_TREE, PROXY_NVLS };
 enum proxy_protocol { PROXY_PROTOCOL_AUTO, PROXY_LL, PROXY_LL128, PROXY_SIMPLE };
 
 /* The parameters of one cell, filled by the runner; backend and precision are resolved (never

@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 
-
 /* Quotes words for a shell, so that users can paste printed commands and job scripts keep the values
  * of a config unchanged. */
 

@@ -19,16 +19,11 @@ static const struct {
     const char *name;
     size_t offset, size;
 } members[] = {
-#define TEXT(m)                                                                                    \
-    {                                                                                              \
-#m, offsetof(struct control, m), sizeof((struct control *)0)->m                            \
-    }
-#define NUMBER(m)                                                                                  \
-    {                                                                                              \
-#m, offsetof(struct control, m), 0                                                         \
-    }
-    TEXT(phase),  TEXT(cell),          TEXT(kind),     TEXT(host),   TEXT(why),   TEXT(status),
-    NUMBER(rank), NUMBER(groups_done), NUMBER(groups), NUMBER(copy), NUMBER(code)};
+#define TEXT(m) #m, offsetof(struct control, m), sizeof((struct control *)0)->m
+#define NUMBER(m) #m, offsetof(struct control, m), 0
+    {TEXT(phase)},    {TEXT(cell)},   {TEXT(kind)},   {TEXT(host)},
+    {TEXT(why)},      {TEXT(status)}, {NUMBER(rank)}, {NUMBER(groups_done)},
+    {NUMBER(groups)}, {NUMBER(copy)}, {NUMBER(code)}};
 
 size_t control_encode(const struct control *c, char buf[CONTROL_LINE_MAX])
 {

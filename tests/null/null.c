@@ -7,10 +7,10 @@
  * config and z is drawn from the host's seed, the cell and the rank. The first `warmup` samples take
  * twice as long.
  */
+#include "../normal.h"
 #include "common/clock.h"
 #include "common/host.h"
 #include "common/rng.h"
-#include "../normal.h"
 
 #include <math.h>
 #include <signal.h>

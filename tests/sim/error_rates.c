@@ -16,9 +16,9 @@
 #include "reduce/gather.h"
 #include "truth.h"
 
+#include "../normal.h"
 #include "base/err.h"
 #include "base/text.h"
-#include "../normal.h"
 
 #include <math.h>
 #include <pthread.h>

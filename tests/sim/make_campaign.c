@@ -10,11 +10,11 @@
  * a launch, `noise` that of an AR(1) of 0.9 over the samples. The same arguments give the same
  * bytes.
  */
+#include "../normal.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "common/rng.h"
 #include "record/manifest.h"
-#include "../normal.h"
 
 #include <errno.h>
 #include <inttypes.h>

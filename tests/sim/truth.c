@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "truth.h"
 
+#include "../normal.h"
 #include "compare/collect.h"
 #include "rank/stopping.h"
-#include "../normal.h"
 
 #include <math.h>
 #include <stdlib.h>

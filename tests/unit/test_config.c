@@ -126,7 +126,8 @@ TEST_CAPTURED(files)
     assert_string_equal(captured, "/proc/nowhere/a.ini: cannot be read: No such file or directory");
     assert_null(c);
     assert_int_equal(config_load(&c, "/", NULL), GS_USAGE);
-    assert_string_equal(captured, "/: is a folder, not a config; to complete a run: gradsync resume RUN");
+    assert_string_equal(captured,
+                        "/: is a folder, not a config; to complete a run: gradsync resume RUN");
     assert_int_equal(config_load(&c, "/dev/zero", NULL), GS_USAGE);
     assert_string_equal(captured, "/dev/zero: more than 256 KiB: this is not a config");
     int fd = mkstemp(path);

@@ -3,10 +3,10 @@
  * The price from visits, on simulated jobs whose truth is known, with the variation between launches that the recordings
  * have: NVLink 0.2%, host memory 0.6%, sockets 8% (standard deviations).
  */
+#include "../normal.h"
 #include "job/journal.h"
 #include "job/price.h"
 #include "unit.h"
-#include "../normal.h"
 
 enum { LAUNCHES = 7, BLOCKS = 4, TRIALS = 600 };
 #define PRICE 0.4

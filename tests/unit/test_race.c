@@ -2,9 +2,9 @@
  *
  * The race of tune: simulated jobs whose truth is known.
  */
+#include "../normal.h"
 #include "job/race.h"
 #include "unit.h"
-#include "../normal.h"
 
 enum { SETTINGS = 14, ROUNDS = 3, LAUNCHES = 4 };
 #define WORTH 0.01

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "../normal.h"
 #include "base/csv.h"
 #include "base/files.h"
 #include "base/stats.h"
@@ -7,7 +8,6 @@
 #include "record/host_load.h"
 #include "reduce/axes.h"
 #include "reduce/summary.h"
-#include "../normal.h"
 
 #include <inttypes.h>
 

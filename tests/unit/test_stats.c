@@ -2,9 +2,9 @@
  *
  * Expected values are computed with SciPy 1.17.1 and NumPy 2.4.6 by the call quoted at each.
  */
+#include "../normal.h"
 #include "base/stats.h"
 #include "unit.h"
-#include "../normal.h"
 
 static const double d[] = {10.2, 10.9, 11.3, 9.8,  10.1, 12.4, 10.6, 10.0, 11.1, 10.4,
                            10.7, 9.9,  11.8, 10.3, 10.5, 10.8, 11.0, 10.2, 9.7,  11.5};

@@ -2,6 +2,7 @@
  *
  * Expected values are computed with SciPy 1.17.1 by the call quoted at each, or by hand.
  */
+#include "../normal.h"
 #include "base/stats.h"
 #include "compare/collect.h"
 #include "compare/contrast.h"
@@ -10,7 +11,6 @@
 #include "compare/verdicts.h"
 #include "record/recorded.h"
 #include "unit.h"
-#include "../normal.h"
 
 /* scipy.stats.t.sf(t, df), scipy.stats.t.isf(tail, df) */
 TEST(students_t)

@@ -361,9 +361,12 @@ static double modelled_s(const struct cell *c)
 TEST(terms_are_as_recorded_in_the_lab)
 {
     const struct cell cells[] = {
-        {WAN_RING, 1500, 0.03, 8, true, 65536, 0.1105},  {WAN_RING, 1500, 0.03, 24, true, 65536, 0.1417},
-        {WAN_RING, 1420, 0.03, 8, true, 65536, 0.1180},  {WAN_DIRECT, 1500, 0.03, 8, true, 65536, 0.0511},
-        {WAN_RING, 1500, 0.03, 8, false, 65536, 0.1258}, {WAN_RING, 1420, 0.03, 8, false, 65536, 0.1307},
+        {WAN_RING, 1500, 0.03, 8, true, 65536, 0.1105},
+        {WAN_RING, 1500, 0.03, 24, true, 65536, 0.1417},
+        {WAN_RING, 1420, 0.03, 8, true, 65536, 0.1180},
+        {WAN_DIRECT, 1500, 0.03, 8, true, 65536, 0.0511},
+        {WAN_RING, 1500, 0.03, 8, false, 65536, 0.1258},
+        {WAN_RING, 1420, 0.03, 8, false, 65536, 0.1307},
         {WAN_RING, 9000, 0.01, 8, false, 270336, 0.0448},
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
