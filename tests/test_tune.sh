@@ -232,7 +232,6 @@ wrong "'./nosuch' cannot be run: No such file" -- ./nosuch
 touch program
 wrong "'./program' cannot be run: Permission denied" -- ./program
 wrong "only 'NOSUCH': no setting contains one of these words" --only NOSUCH -- true
-wrong 'at most 10000' --minutes 1e6 -- true
 wrong "minutes 'x': must be a number" -m x -- ./job
 wrong "worth '2': must be a share" --worth 2 -- ./job
 wrong "emit 'x': must be env or pytorch" --emit x -- ./job
@@ -248,7 +247,6 @@ row 'there is no setting behind the link' 'ib:'
 row "'torch:nosuch=1' is no switch: must be torch:NAME=VALUE, NAME one of" 'ib: torch:nosuch=1'
 row "'torch:bucket_cap_mb=x': must be like torch:bucket_cap_mb=50" 'torch:bucket_cap_mb=x'
 row "'LD_PRELOAD' cannot be a setting: tune sets it itself" 'socket: LD_PRELOAD=x'
-row "'PYTHONPATH' cannot be a setting" '-PYTHONPATH'
 is "$(wc -l <starts)" "$starts" 'a file with a fault is refused before the job starts'
 wrong 'none.txt: cannot be read' -n -c none.txt -- ./job
 wrong 'is a pipe, which can be read once only' -n -c <(echo 'any: A=1') -- ./job
@@ -256,11 +254,8 @@ wrong 'is a pipe, which can be read once only' -n -c <(echo 'any: A=1') -- ./job
 # ---- what would be tried
 
 exits 0 'dry-run lists the settings' env NCCL_FOO=1 NCCL_DEBUG=INFO "$gradsync" tune -n -- ./job
-like "$out" 'NCCL_SOCKET_NTHREADS=2 NCCL_NSOCKS_PERTHREAD=2' 'dry-run lists the rows of the table'
 like "$out" 'any: NCCL_FOO=unset' 'dry-run lists the variables of the user'
 unlike "$out" 'NCCL_DEBUG' 'dry-run lists no variables that do not tune'
-like "$out" 'takes at most 10 minutes' 'dry-run says how long it takes'
-like "$out" 'tries the ones for the link of the job' 'dry-run says that not all of them are tried'
 cat >over_sockets <<'END'
 #!/bin/sh
 [ -z "$NCCL_DEBUG_FILE" ] || echo 'NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0' >"${NCCL_DEBUG_FILE%%%*}x"
