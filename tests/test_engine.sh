@@ -56,7 +56,7 @@ done
 PRETEND_NS_PER_KIB=80000 engine 'arm none;part none' 2 300 ms=0 ahead=50
 is "$(journals | grep '"begin"' | grep -o '"steps":[0-9]*' | sort -u)" '"steps":4' 'the host may be far ahead of its GPU'
 # The third visit begins on the host once the GPU has passed the first one: NCCL's threads wait for what the host has sent, and
-# would take processors from the visit that runs.
+# may take processors from the visit that runs.
 ok 'the host sends no visit before the GPU has passed the one before the last' awk -F'[][,]' '
     /"visit".*"block":0,"visit":0,/ { match($0, /at_ns":\[/); split(substr($0, RSTART + RLENGTH), at, /[],]/); from = at[1]; took = at[5] - at[1] }
     /"visit".*"block":0,"visit":2,/ { match($0, /at_ns":\[/); split(substr($0, RSTART + RLENGTH), at, /[],]/); if (at[1] < from + took) bad = 1; n++ }

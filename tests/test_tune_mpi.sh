@@ -36,13 +36,13 @@ exits 0 'the recordings of a job with MPI are sound' "$gradsync" check "$price"
 is "$(find raw -name '.trial*' | wc -l)" 0 'no file of the ranks is left'
 no_orphans 'no process of the job is left'
 
-# All settings to the end, in several launches, the second of which fails
+# --proof 0 measures all settings to the end, in several launches. Here the second launch fails.
 echo 'mpi: OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm=4' >table
 exits 0 'with --proof 0 settings are measured' tune -m 2 --proof 0 --no-price --arms table -- \
     sh -c '[ ! -e second ] || exit 7; touch second; exec "$@"' sh "${ranks[@]}" compute_ms=4 MiB=1
 like "$out" '^Settings in the running job, in 1 launch; none was to be proven' 'those of the first launch count'
 like "$err" 'launch 2 is not counted: crash: exit code 7; .*its output is in raw/job/train/.*/launch-02.01.log' 'and it says why the second does not'
-like "$("$gradsync" compare "$(run_of)")" 'Of: sh -c .*compute_ms=4 MiB=1 \(price ' 'compare says of which job they are'
+like "$("$gradsync" compare "$(run_of)")" 'Of: sh -c .*compute_ms=4 MiB=1 \(price ' 'compare names the job'
 
 # Ctrl-C during the first launch: the options are kept, and nobody else may go on beside
 echo 'mpi: OMPI_MCA_btl_tcp_links=3' >links

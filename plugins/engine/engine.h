@@ -42,7 +42,7 @@
  *           OVER   the blocks are over: the job goes on in `auto`, or in the arm that is kept
  *           OFF    the lanes could not agree: the lane keeps its arm
  *         The host may be a whole visit ahead of its GPU, and NCCL's threads already wait for the collectives that
- *         it has sent: those of the next arm would take processors from this one. So the first call of a visit
+ *         it has sent: those of the next arm may take processors from this one. So the first call of a visit
  *         waits until the GPU has passed the last one, without the lock, since the call of another GPU of this
  *         process may be what it waits for
  *         All lanes must change their arm at the same call, also if only some of them see a call. So an arm changes only

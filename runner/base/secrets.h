@@ -27,5 +27,5 @@ char *secrets_hidden_log(const char *line);
 /* The words of a command, NULL at the end; one word is a command line for a shell. */
 void secrets_hidden_words(struct words *shown, char *const *words);
 
-/* Was something hidden in this text? Then it is not what was typed. */
+/* True: a secret in this text was replaced by (hidden), so it is not what the user typed. */
 bool secrets_are_hidden(const char *text);

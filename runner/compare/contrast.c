@@ -74,7 +74,7 @@ static double variance(const double *x, size_t n)
  * below n / 2^32, is far under what 10,000 draws resolve. */
 struct halves {
     struct rng rng;
-    uint64_t bits; /* the number of which the last index was */
+    uint64_t bits; /* the latest number of the generator */
     bool left;     /* its upper half is not used yet */
 };
 

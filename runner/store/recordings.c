@@ -150,7 +150,7 @@ static int take_line(void *ctx, const struct ledger *ledger, size_t file, const 
     return GS_OK;
 }
 
-/* ---- what was recorded ---- */
+/* ---- the rows of a recording ---- */
 
 /* The run, of its first header, and the hosts of each. */
 static void take_headers(struct ingest *in)

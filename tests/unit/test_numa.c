@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 struct outcome {
-    char bound[256]; /* what is recorded */
+    char bound[256]; /* what numa_bind() adds to the recording, as JSON */
     cpu_set_t cpus;  /* afterwards */
 };
 
