@@ -25,6 +25,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -706,52 +707,93 @@ static void export_row(void *ctx, sqlite3_stmt *st)
     csv_end(out);
 }
 
-static int fill(struct store *s, struct csv *files)
+/* Writes the file to its end. */
+static int fill(struct store *s, size_t i, struct csv *file)
 {
-    int code = store_each(s,
-                          "SELECT run_id, launch, block, cell_id, platform, workload, config, "
-                          "mode, copy, ranks, nodes,"
-                          " size_B, iters, times_json FROM main.stamp"
-                          /* else SQLite reads the blocks of a run once for each of its groups */
-                          " CROSS JOIN main.run USING (run) CROSS JOIN main.block USING (run)"
-                          " CROSS JOIN main.cell AS c USING (run, cell_id) WHERE counts"
-                          " ORDER BY sort, place, launch, seq",
-                          put_samples, &files[SAMPLES]);
-    for (int i = 0; i < DERIVED && !code; i++) {
-        AUTO_FREE char *sql = xstrfmt("SELECT %s FROM main.\"%s\" AS t JOIN main.stamp USING (run)"
+    static const char samples[] =
+        "SELECT run_id, launch, block, cell_id, platform, workload, config, mode, copy, ranks, "
+        "nodes,"
+        " size_B, iters, times_json FROM main.stamp"
+        /* else SQLite reads the blocks of a run once for each of its groups */
+        " CROSS JOIN main.run USING (run) CROSS JOIN main.block USING (run)"
+        " CROSS JOIN main.cell AS c USING (run, cell_id) WHERE counts"
+        " ORDER BY sort, place, launch, seq";
+    const struct store_table *t = file_at(i);
+    AUTO_FREE char *derived = xstrfmt("SELECT %s FROM main.\"%s\" AS t JOIN main.stamp USING (run)"
                                       " ORDER BY sort, t.rowid",
-                                      store_derived[i].columns, store_derived[i].name);
-        code = store_each(s, sql, export_row, &files[i]);
+                                      t->columns, t->name),
+                   *joint = xstrfmt("SELECT * FROM main.%s ORDER BY rowid", t->name);
+    csv_header(file, t->columns);
+    CHECK(store_each(s,
+                     i == SAMPLES  ? samples
+                     : i < DERIVED ? derived
+                                   : joint,
+                     i == SAMPLES ? put_samples : export_row, file));
+    return csv_finish(file);
+}
+
+/* The files of recordings, which two threads write: samples.csv, which takes longest, and those of
+ * store_derived[]. */
+struct filling {
+    const char *path; /* of the database */
+    struct csv *files;
+    atomic_size_t next;
+    atomic_int code;
+};
+
+static void fill_next(struct filling *f, struct store *s)
+{
+    for (size_t i; !f->code && (i = atomic_fetch_add(&f->next, 1)) <= DERIVED;) {
+        size_t file = i ? i - 1 : SAMPLES;
+        int code = fill(s, file, &f->files[file]);
+        f->code = code ? code : f->code;
     }
-    for (int i = DERIVED; i < SAMPLES && !code; i++) {
-        AUTO_FREE char *sql =
-            xstrfmt("SELECT * FROM main.%s ORDER BY rowid", file_at((size_t)i)->name);
-        code = store_each(s, sql, export_row, &files[i]);
-    }
+}
+
+static void *fill_beside(void *ctx)
+{
+    struct filling *f = ctx;
+    struct store own;
+    if (!store_open(&own, f->path) && *own.path) /* else the other thread writes all */
+        fill_next(f, &own);
+    store_close(&own);
+    return NULL;
+}
+
+/* The tables of several recordings. *fault: of a config, whose claims are left out. */
+static int make_joint(struct store *s, int *fault)
+{
+    CHECK(store_execute(s, "BEGIN IMMEDIATE; DELETE FROM again;"
+                           " DELETE FROM transitions; DELETE FROM limits"));
+    int code = again_make(s);
+    TRY(code, transitions_make(s));
+    *fault = code ? GS_OK : limits_make(s);
+    code = *fault == GS_FAILED ? *fault : code;
+    if (sqlite3_exec(s->db, code ? "ROLLBACK" : "COMMIT", NULL, NULL, NULL) && !code)
+        code = store_failed(s);
     return code;
 }
 
 int store_export_all(struct store *s, const char *dir)
 {
     struct csv files[FILES] = {0};
-    int code = store_execute(s, "BEGIN IMMEDIATE; DELETE FROM again;"
-                                " DELETE FROM transitions; DELETE FROM limits");
-    TRY(code, again_make(s));
-    TRY(code, transitions_make(s));
-    int fault = code ? code : limits_make(s); /* of a config: its claims are left out */
-    code = fault == GS_FAILED ? fault : code;
-    if (sqlite3_exec(s->db, code ? "ROLLBACK" : "COMMIT", NULL, NULL, NULL) && !code)
-        code = store_failed(s);
+    struct filling filling = {.path = s->path, .files = files};
+    pthread_t beside;
+    int code = GS_OK, fault = GS_OK;
     for (size_t i = 0; i < FILES && !code; i++) {
         AUTO_FREE char *path = xstrfmt("%s/%s.csv", dir, file_at(i)->name);
         code = csv_open(&files[i], path);
-        if (!code)
-            csv_header(&files[i], file_at(i)->columns);
     }
-    TRY(code, fill(s, files));
-    for (int i = 0; i < FILES && !code; i++) /* all are whole before one is renamed */
-        code = csv_finish(&files[i]);
-    for (int i = 0; i < FILES; i++) {
+    bool two = !code && *s->path && !pthread_create(&beside, NULL, fill_beside, &filling);
+    TRY(code, make_joint(s, &fault));
+    for (size_t i = DERIVED; i < SAMPLES && !code; i++)
+        code = fill(s, i, &files[i]);
+    if (!code)
+        fill_next(&filling, s);
+    if (two)
+        pthread_join(beside, NULL);
+    code = code ? code : filling.code;
+    for (int i = 0; i < FILES; i++) { /* all are whole before one is renamed */
         int one = csv_close(&files[i], !code);
         code = code ? code : one;
     }

@@ -21,17 +21,20 @@ static void sql_along(sqlite3_context *c, int n, sqlite3_value **v)
 
 /* Statements in their order; each table is read by those after it. */
 static const char *const statements[] = {
-    /* The first time of each launch at each size. Only modes without computation. */
-    "CREATE TEMP TABLE timed AS"
+    /* Cells without computation; a curve has the number of its first cell. */
+    "CREATE TEMP TABLE curves AS"
     " SELECT *, min(at) OVER (PARTITION BY " CURVE ") AS curve"
-    " FROM (SELECT *, min(at)"
-    "       FROM (SELECT *, row_number() OVER (ORDER BY sort, row) AS at"
-    "             FROM (SELECT sort, l.rowid AS row, l.run AS replicate_run, launch, platform,"
-    "                     workload, label, config, mode, along(params) AS along, ranks, nodes,"
-    "                     size_B AS size, median_s AS time, coalesce(ran, '') AS ran"
-    "                   FROM main.launches AS l JOIN main.stamp USING (run)"
-    "                   WHERE size_B > 0 AND median_s > 0 AND mode IN ('', 'comm')))"
-    "       GROUP BY " CURVE ", replicate_run, launch, size)",
+    " FROM (SELECT row_number() OVER (ORDER BY sort, m.rowid) AS at, m.run AS replicate_run, cell_id,"
+    "         platform, workload, label, config, mode, along(params) AS along, ranks, nodes,"
+    "         size_B AS size"
+    "       FROM main.summary AS m JOIN main.stamp USING (run)"
+    "       WHERE size_B > 0 AND median_s > 0 AND mode IN ('', 'comm'))",
+
+    /* The first time of each launch at each size. */
+    "CREATE TEMP TABLE timed AS"
+    " SELECT curve, replicate_run, launch, size, median_s AS time, coalesce(ran, '') AS ran, min(at)"
+    " FROM curves JOIN main.launches AS l ON l.run = replicate_run AND l.cell_id = curves.cell_id"
+    " WHERE median_s > 0 GROUP BY curve, replicate_run, launch, size",
 
     "CREATE TEMP TABLE replicate AS"
     " SELECT curve, replicate_run, launch, count(*) OVER (PARTITION BY curve) AS replicates"
@@ -43,7 +46,7 @@ static const char *const statements[] = {
     " WHERE n >= iif(2 * whole > half, most, (most + 1) / 2)",
 
     "CREATE TEMP TABLE point AS"
-    " SELECT curve, replicate_run || '.' || launch AS series, replicates, size, time, ran"
+    " SELECT curve, 1000000 * replicate_run + launch AS series, replicates, size, time, ran"
     " FROM (SELECT *, count(*) OVER (PARTITION BY curve, size) AS launches"
     "       FROM timed JOIN replicate USING (curve, replicate_run, launch))"
     " WHERE launches = replicates",
@@ -51,25 +54,25 @@ static const char *const statements[] = {
     /* Where another algorithm or protocol runs at the next size. */
     "CREATE TEMP TABLE switch AS"
     " SELECT curve, replicates, size, next, ran, next_ran, count(*) AS agree"
-    " FROM (SELECT *, lead(size) OVER series AS next, lead(ran) OVER series AS next_ran,"
-    "         min(ran <> '') OVER (PARTITION BY curve) AS known"
-    "       FROM point WINDOW series AS (PARTITION BY curve, series ORDER BY size))"
-    " WHERE known AND substr(ran || ' ', 1, instr(ran || ' ', ' '))"
+    " FROM (SELECT *, lead(size) OVER series AS next, lead(ran) OVER series AS next_ran"
+    "       FROM point WHERE curve NOT IN (SELECT curve FROM point WHERE ran = '')"
+    "       WINDOW series AS (PARTITION BY curve, series ORDER BY size))"
+    " WHERE substr(ran || ' ', 1, instr(ran || ' ', ' '))"
     "     <> substr(next_ran || ' ', 1, instr(next_ran || ' ', ' ')) AND next IS NOT NULL"
     " GROUP BY curve, size, next, ran, next_ran",
 
-    /* The launches, and the median of them as a series of its own. */
+    /* The launches, and the median of them as series 0. */
     "CREATE TEMP TABLE series AS"
     " SELECT curve, series, replicates, size, time FROM point"
     " UNION ALL"
-    " SELECT curve, 'median', replicates, size, avg(time)"
+    " SELECT curve, 0, replicates, size, avg(time)"
     " FROM (SELECT *, row_number() OVER (PARTITION BY curve, size ORDER BY time) AS nth FROM point)"
     " WHERE nth IN ((replicates + 1) / 2, (replicates + 2) / 2) GROUP BY curve, size",
 
     "DELETE FROM series WHERE curve IN"
     " (SELECT curve"
     "  FROM (SELECT curve, lead(time) OVER (PARTITION BY curve ORDER BY size) < 0.9 * time AS falls"
-    "        FROM series WHERE series = 'median')"
+    "        FROM series WHERE series = 0)"
     "  GROUP BY curve HAVING count(*) < 6 OR 4 * coalesce(sum(falls), 0) > count(*) - 1)",
 
     /* above: the logarithm of the time over that of the line between its neighbours. */
@@ -92,18 +95,18 @@ static const char *const statements[] = {
     " FROM above JOIN rough USING (curve, series)"
     " WHERE above > max(ln(1.08), 4 * rough) AND time > 1.05 * after",
 
-    /* A stretch begins with a bandwidth that no smaller size has, and ends before the next such. */
+    /* A stretch begins at its peak, a bandwidth that no smaller size has, and ends before the next such.
+     * depth, of a bandwidth below it, and beside: that of a neighbour. */
     "CREATE TEMP TABLE stretched AS"
-    " SELECT *, first_value(bandwidth) OVER stretch AS most, first_value(size) OVER stretch AS peak,"
-    "   ln(first_value(bandwidth) OVER stretch / bandwidth) AS depth"
-    " FROM (SELECT *, sum(bandwidth >= coalesce(best, 0)) OVER series AS stretch"
-    "       FROM (SELECT *, size / time AS bandwidth,"
-    "               max(size / time) OVER (PARTITION BY curve, series ORDER BY size"
-    "                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS best"
-    "             FROM series WHERE (curve, series, size) NOT IN"
-    "               (SELECT curve, series, size FROM feature))"
+    " SELECT curve, series, replicates, size, bandwidth, most, ln(most / bandwidth) AS depth,"
+    "   max(iif(bandwidth = most, size, 0)) OVER series AS peak,"
+    "   max(coalesce(lag(ln(most / bandwidth)) OVER series, 0),"
+    "       coalesce(ln(most / lead(bandwidth) OVER series), 0)) AS beside"
+    " FROM (SELECT *, size / time AS bandwidth, max(size / time) OVER series AS most"
+    "       FROM series WHERE (curve, series, size) NOT IN"
+    "         (SELECT curve, series, size FROM feature)"
     "       WINDOW series AS (PARTITION BY curve, series ORDER BY size))"
-    " WINDOW stretch AS (PARTITION BY curve, series, stretch ORDER BY size)",
+    " WINDOW series AS (PARTITION BY curve, series ORDER BY size)",
 
     "INSERT INTO feature"
     " SELECT curve, series, replicates, iif(back <= 32 * peak, 'dip', 'fall'), size, peak,"
@@ -112,13 +115,10 @@ static const char *const statements[] = {
     "                  WHERE later.curve = low.curve AND later.series = low.series"
     "                    AND later.size > low.size AND 2 * ln(low.most / later.bandwidth)"
     "                      <= low.depth) AS back"
-    "       FROM (SELECT *, max(depth) OVER (PARTITION BY curve, series, stretch) AS deepest,"
-    "               max(coalesce(lag(ln(most / bandwidth)) OVER series, 0),"
-    "                   coalesce(ln(most / lead(bandwidth) OVER series), 0)) AS beside"
-    "             FROM stretched WINDOW series AS (PARTITION BY curve, series ORDER BY size)) AS low"
-    "       JOIN rough USING (curve, series)"
-    "       WHERE depth > 0 AND depth = deepest AND depth > 1.5 * rough"
-    "         AND (depth > ln(1.05) OR (depth > ln(1.03) AND 2 * beside > depth)))",
+    "       FROM (SELECT *, max(depth) OVER (PARTITION BY curve, series, peak) AS deepest"
+    "             FROM stretched JOIN rough USING (curve, series)"
+    "             WHERE depth > ln(1.03) AND depth > 1.5 * rough) AS low"
+    "       WHERE depth = deepest AND (depth > ln(1.05) OR 2 * beside > depth))",
 
     /* A launch agrees at the same size, or at the one beside it. */
     "INSERT INTO transitions"
@@ -136,19 +136,19 @@ static const char *const statements[] = {
     "           ELSE 'half of it is not regained at the next larger sizes' END"
     "       FROM (SELECT *, (SELECT count(DISTINCT own.series) FROM feature AS own"
     "                        WHERE own.curve = f.curve AND own.kind = f.kind"
-    "                          AND own.series <> 'median' AND NOT EXISTS"
+    "                          AND own.series <> 0 AND NOT EXISTS"
     "                            (SELECT 1 FROM series AS s"
-    "                             WHERE s.curve = f.curve AND s.series = 'median'"
+    "                             WHERE s.curve = f.curve AND s.series = 0"
     "                               AND s.size > min(own.size, f.size)"
     "                               AND s.size < max(own.size, f.size))) AS agree"
-    "             FROM feature AS f WHERE series = 'median')"
+    "             FROM feature AS f WHERE series = 0)"
     "       WHERE replicates < 2 OR (agree > 1 AND 2 * agree > replicates)) AS found"
-    " JOIN timed ON timed.at = found.curve"
+    " JOIN curves ON at = found.curve"
     " ORDER BY at, kind <> 'switch', from_B, reason",
 };
 
 static const char cleared[] =
-    "DROP TABLE timed; DROP TABLE replicate; DROP TABLE point; DROP TABLE switch;"
+    "DROP TABLE curves; DROP TABLE timed; DROP TABLE replicate; DROP TABLE point; DROP TABLE switch;"
     "DROP TABLE series; DROP TABLE above; DROP TABLE rough; DROP TABLE feature;"
     "DROP TABLE stretched";
 
