@@ -173,17 +173,27 @@ static bool take_pattern(struct sequence *s, size_t from, size_t period)
     return true;
 }
 
-/* A period may be a step some times and a few calls of a log. A layer is not told from a step in this way, so the step
- * must be longer than one. The words of the step; 0: it is not so. */
+/* Collectives of one kind with different bytes, as the buckets of gradients are; the calls of a layer have equal bytes. */
+static bool are_buckets(const uint64_t *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (seq_bytes(words[i]) == seq_bytes(words[k]) || (words[i] ^ words[k]) & 15)
+                return false;
+    return n > 1;
+}
+
+/* A period may be a step some times and a few calls of a log. So few calls that they may be a layer are a step only
+ * if they are buckets. The words of the step; 0: it is not so. */
 static size_t step_inside(const struct sequence *s, size_t period, size_t *from)
 {
-    for (size_t q = LAYER + 1; q <= period / 4; q++) {
+    for (size_t q = 1; q <= period / 4; q++) {
         size_t run = 0;
-        for (size_t i = s->n - period + q; i < s->n; i++) {
+        for (size_t i = s->n - 2 * period + q; i < s->n; i++) {
             run = s->past[i] == s->past[i - q] ? run + 1 : 0;
             *from = i + 1 - run - q;
             if (5 * (run + q) >= 4 * period)
-                return q;
+                return q > LAYER || are_buckets(s->past + *from, q) ? q : 0;
         }
     }
     return 0;

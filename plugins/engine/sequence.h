@@ -9,7 +9,8 @@
  *   - After the sequence has left the step 3, 6, 12, ... times, a longer period that explains those
  *     calls too replaces it. It is at most 16 times as long, or of any length if the shorter one has
  *     up to 4 calls.
- *   - A period that is, for four fifths, more than 4 calls repeated, is a step some times and the calls of a log.
+ *   - A period that is, for four fifths, a few calls repeated, is a step some times and the calls of a log. Up to 4
+ *     calls may be a layer instead, unless they are of one kind and of different bytes, as the buckets of gradients are.
  *   - Calls between steps (evaluation, logging) only interrupt. The step is followed again after it
  *     has passed once from end to end. Another sequence replaces the step once it has held for longer
  *     than the step did, or for 32768 calls.
