@@ -3,8 +3,8 @@
 # Tier: slow
 # Waits
 #
-# Every kind of GPU cell on pretended GPUs: two copies of a baseline, all collectives, CTA policies,
-# training steps, sites, and a peer that dies.
+# Every kind of GPU cell on pretended GPUs: two copies of a baseline, all collectives, training
+# steps, sites, and a peer that dies.
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/pretended.sh"
 
@@ -58,14 +58,8 @@ exits 0 'check succeeds without peer access' env PRETEND_NO_PEER=1 LD_PRELOAD="$
 on registered $'size = 1KiB, 256MiB\nmemory = ncclMemAlloc' PRETEND_MEMORY=400
 but_one 'too little memory for ncclMemAlloc' \
     '512\.0 MiB of device memory needed, but [0-9.]+ MiB of 400\.0 MiB are free: use smaller sizes'
-on contention $'size = 1KiB\ncontention = none, low' PRETEND_MEMORY=150
-but_one 'too little memory for contention' \
-    '64\.0 MiB of device memory needed, but [0-9.]+ MiB of 150\.0 MiB are free: use smaller sizes'
-on symmetric $'size = 1KiB\nmemory = plain, symmetric' PRETEND_NCCL=22604
-but_one 'a kind of memory that this NCCL lacks' \
-    'this NCCL, 2\.26, has no ncclCommWindowRegister: use memory=plain, or NCCL 2\.27'
 
-# ---- other collectives, and CTA policies ----
+# ---- other collectives ----
 
 others='collective = allgather, reducescatter'
 on others "size = 1KiB"$'\n'"$others"$'\nlaunch = graph, stream\nbuffers = hot, cold'
@@ -73,14 +67,6 @@ is "$rc:$(grep -c '"type":"group"' "$recording")" 0:8 \
     'the other collectives are measured in graphs and on a stream, hot and cold'
 on inplace "size = 1KiB"$'\n'"$others"$'\nin_place = yes\nmetric = T_ss, L_iso'
 is "$(grep -c '"type":"fail"' "$recording")" 0 'they are done in place too'
-on zero \
-    $'size = 1KiB\ncollective = allgather\nconfigs = auto, efficiency, symmetric, symmetric/zero'
-is "$rc:$(grep -c '"type":"fail"' "$recording")" '0:0' 'each CTA policy is measured'
-on oldpolicy $'size = 1KiB\ncollective = allgather\nconfigs = auto, symmetric/zero' \
-    PRETEND_NCCL=22703
-but_one 'a policy that this NCCL lacks' \
-    'this NCCL, 2\.27, has no policy=zero: use policy=default, or NCCL 2\.28'
-
 # ---- training steps ----
 
 recorded 'gemm = 64' 'size = 64KiB' 'issue = after, beside' 'precision = fp32, bf16' \

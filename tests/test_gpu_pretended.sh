@@ -22,7 +22,7 @@ remedy='a GPU for each of its 2 ranks, or fewer ranks in \[launch\]'
 cannot 'one GPU for two ranks' "shares GPU 0000:01:00\.0 with rank .*$remedy" 2 PRETEND_GPUS=1
 cannot 'two GPUs for three ranks' '3 ranks on this node, but 2 GPUs: lower \[launch\] ranks to 2' \
     3 PRETEND_GPUS=2
-cannot 'an NCCL too old' 'NCCL 2\.17 is too old, 2\.18 is the first .*install a newer one' 2 \
+cannot 'an NCCL too old' 'NCCL 2\.17 is too old, 2\.19 is the first .*install a newer one' 2 \
     PRETEND_NCCL=21700
 
 cannot 'a GPU whose memory is full' \

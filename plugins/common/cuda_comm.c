@@ -2,7 +2,6 @@
 
 #include "common/cuda_comm.h"
 
-#include <dlfcn.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OLDEST 21800
+#define OLDEST 21900
 #define POLLS_A_LOOK 2048 /* looks at errors once in so many polls of the event */
 
 static const char *const algorithm_env[] = {
@@ -28,12 +27,8 @@ static const char *const algorithm_env[] = {
 static const char *const protocol_env[] = {
     [NCCL_ANY] = NULL, [NCCL_LL] = "LL", [NCCL_LL128] = "LL128", [NCCL_SIMPLE] = "Simple"};
 
-typedef void reset_log(void);
-
-void *comm_symbol(const struct comms *c, const char *name)
-{
-    return c->library ? dlsym(c->library, name) : NULL;
-}
+/* Makes NCCL read its log variables again. NCCL will drop it one day: then it is NULL. */
+extern void reset_log(void) __asm__("ncclResetDebugInit") __attribute__((weak));
 
 /* WL_SKIP: this NCCL is too old. */
 static enum wl_status comms_open(struct comms *c, struct gpu *gpu)
@@ -42,19 +37,11 @@ static enum wl_status comms_open(struct comms *c, struct gpu *gpu)
     ncclResult_t e = ncclGetVersion(&c->version);
     if (e != ncclSuccess || c->version < OLDEST) {
         HOST_FAIL(gpu->host,
-                  "NCCL %d.%d is too old, 2.18 is the first that can be used: install a newer one, "
+                  "NCCL %d.%d is too old, 2.19 is the first that can be used: install a newer one, "
                   "or build with its NCCL_HOME",
                   c->version / 10000, c->version % 10000 / 100);
         return WL_SKIP;
     }
-    Dl_info info;
-    union {
-        ncclResult_t (*function)(int *);
-        void *object;
-    } any = {.function = ncclGetVersion};
-    if (dladdr(any.object, &info))
-        c->library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    c->reset_log = COMM_FUNCTION(reset_log, comm_symbol(c, "ncclResetDebugInit"));
     return WL_OK;
 }
 
@@ -91,9 +78,6 @@ void comms_close(struct comms *c)
 {
     end_all(c);
     c->n = 0;
-    if (c->library)
-        dlclose(c->library);
-    c->library = NULL;
 }
 
 static void comms_abort(struct comms *c)
@@ -153,29 +137,6 @@ static void scoped_env_restore(struct scoped_env *s)
     free(s->before);
 }
 
-/* NCCL ignores what its ncclConfig_t does not have. */
-static enum wl_status set_policy(const struct comms *c, ncclConfig_t *config, int policy, char *why,
-                                 size_t n)
-{
-    int since = policy == NCCL_POLICY_ZERO ? 22800 : 22700;
-    const char *name = policy == NCCL_POLICY_ZERO ? "zero" : "efficiency";
-    if (policy == NCCL_POLICY_DEFAULT)
-        return WL_OK;
-    if (c->version < since)
-        return HOST_WHY(WL_SKIP, why, n,
-                        "this NCCL, %d.%d, has no policy=%s: use policy=default, or NCCL 2.%d",
-                        c->version / 10000, c->version % 10000 / 100, name, since % 10000 / 100);
-    if (NCCL_VERSION_CODE < since)
-        return HOST_WHY(WL_SKIP, why, n,
-                        "built for NCCL 2.%d, without policy=%s: build with the NCCL_HOME of 2.%d",
-                        NCCL_VERSION_CODE % 10000 / 100, name, since % 10000 / 100);
-#if NCCL_VERSION_CODE >= 22700
-    config->CTAPolicy = policy; /* NCCL_CTA_POLICY_EFFICIENCY is 1, NCCL_CTA_POLICY_ZERO is 2 */
-#endif
-    (void)config;
-    return WL_OK;
-}
-
 static enum wl_status make(struct comms *c, struct comm *comm, char *why, size_t n)
 {
     const struct wl_host *host = c->gpu->host;
@@ -184,7 +145,6 @@ static enum wl_status make(struct comms *c, struct comm *comm, char *why, size_t
     ncclUniqueId id;
     ncclComm_t nccl = NULL;
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    CHECK(set_policy(c, &config, comm->key.policy, why, n));
     snprintf(id_text, sizeof id_text, "gradsync-%d", host->rank * c->hosts / host->ranks);
     scoped_env_set(&algorithm, "NCCL_ALGO", algorithm_env[comm->key.algorithm]);
     scoped_env_set(&protocol, "NCCL_PROTO", protocol_env[comm->key.protocol]);
@@ -274,15 +234,12 @@ enum wl_status comm_poll(struct comms *c, struct comm *comm, cudaEvent_t event, 
     return nth % POLLS_A_LOOK == 0 && look(c, comm) != WL_OK ? WL_FAIL : WL_RETRY;
 }
 
-enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
-                         enum wl_status (*feed)(void *ctx), void *ctx)
+enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event)
 {
     for (unsigned nth = 1;; nth++) {
         enum wl_status status = comm_poll(c, comm, event, nth);
         if (status != WL_RETRY)
             return status;
-        if (feed && nth % 16 == 0 && feed(ctx) != WL_OK)
-            return WL_FAIL;
         if (nth % POLLS_A_LOOK == 0)
             sched_yield();
     }
@@ -291,7 +248,7 @@ enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
 enum wl_status comm_finish(struct comms *c, struct comm *comm, cudaEvent_t event)
 {
     CHECK(gpu_try(c->gpu, cudaEventRecord(event, c->gpu->stream), "cudaEventRecord"));
-    return comm_wait(c, comm, event, NULL, NULL);
+    return comm_wait(c, comm, event);
 }
 
 enum wl_status comm_align(struct comms *c, struct comm *comm)
@@ -371,7 +328,7 @@ void cuda_abort(struct gpu *g, struct comms *c)
  * it plans an operation:
  *   AllReduce: 1048576 Bytes -> Algo RING proto LL128 channel{Lo..Hi}={0..15}
  *   AllReduce [Symmetric]: 1048576 Bytes -> Kernel AllReduce_AGxLL_R nchannels 8 nthreads 512 …
- * ncclResetDebugInit makes NCCL read its log variables again. The log is a file in memory. An older
+ * The log is a file in memory. An older
  * NCCL has no such log line, nor has any for copy engines and for sends and receives; the recording
  * then says "unproven". */
 
@@ -381,14 +338,14 @@ enum { LOG_VARIABLES = sizeof log_variables / sizeof *log_variables };
 void comm_log_begin(struct comms *c)
 {
     struct comm_log *log = &c->log;
-    log->fd = c->reset_log && c->gpu->host->rank == 0 ? memfd_create("nccl-log", MFD_CLOEXEC) : -1;
+    log->fd = reset_log && c->gpu->host->rank == 0 ? memfd_create("nccl-log", MFD_CLOEXEC) : -1;
     if (log->fd < 0)
         return;
     snprintf(log->path, sizeof log->path, "/proc/self/fd/%d", log->fd);
     const char *const values[LOG_VARIABLES] = {"INFO", "TUNING", log->path};
     for (int i = 0; i < LOG_VARIABLES; i++)
         scoped_env_set(&log->variables[i], log_variables[i], values[i]);
-    c->reset_log();
+    reset_log();
 }
 
 static void read_line(const char *log, struct comm_ran *ran)
@@ -415,7 +372,7 @@ struct comm_ran comm_log_end(struct comms *c)
         char text[4096];
         for (int i = LOG_VARIABLES; i-- > 0;)
             scoped_env_restore(&c->log.variables[i]);
-        c->reset_log();
+        reset_log();
         ssize_t n = pread(c->log.fd, text, sizeof text - 1, 0);
         text[n > 0 ? n : 0] = 0;
         read_line(text, &ran);
@@ -455,14 +412,6 @@ enum wl_status comm_prove(struct comms *c, const struct comm *comm, const struct
     snprintf(text, sizeof text, "%s%s%s ctas=%d", ran->algorithm, *ran->protocol ? "/" : "",
              ran->protocol, ran->ctas);
     host->note(host->ctx, "ran", text);
-    if (comm->key.policy == NCCL_POLICY_ZERO && ran->ctas > 0) {
-        HOST_FAIL(
-            host,
-            "NCCL ran %s despite policy=zero: it uses copy engines only for the all-gather of "
-            "memory=symmetric on one host",
-            text);
-        return WL_SKIP;
-    }
     if (kept(algorithm_log[comm->key.algorithm], ran->algorithm) &&
         kept(protocol_log[comm->key.protocol], ran->protocol))
         return WL_OK;

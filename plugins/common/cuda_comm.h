@@ -3,7 +3,7 @@
  * NCCL communicators, one for each config, several alive at once.
  *
  * NCCL reads NCCL_ALGO and NCCL_PROTO when it creates a communicator. They are set (auto: unset)
- * for this call and then restored. CTAs go and the CTA policy through ncclConfig_t. NCCL's
+ * for this call and then restored. CTAs go through ncclConfig_t. NCCL's
  * log of one operation tells which algorithm, protocol and number of CTAs ran.
  *
  * The second copy of a baseline has communicators of its own. Two communicators of one config can
@@ -42,13 +42,8 @@ enum nccl_algorithm {
 };
 enum nccl_protocol { NCCL_ANY, NCCL_LL, NCCL_LL128, NCCL_SIMPLE };
 
-/* NCCL's CTA policy (ncclConfig_t). EFFICIENCY: few CTAs (2.27). ZERO: copy engines where it can,
- * which is for all-gather and all-to-all of symmetric memory (2.28). */
-enum nccl_policy { NCCL_POLICY_DEFAULT, NCCL_POLICY_EFFICIENCY, NCCL_POLICY_ZERO };
-
 struct comm_key {
     int algorithm, protocol, ctas; /* 0: NCCL's choice */
-    int policy;                    /* enum nccl_policy */
     int copy; /* host->copy: the second baseline has communicators of its own */
 };
 
@@ -69,10 +64,8 @@ struct comms {
     struct gpu *gpu;
     struct comm comm[COMMS_MAX];
     size_t n;
-    int version;   /* ncclGetVersion: 22803 is 2.28.3 */
-    void *library; /* to look newer functions up in */
-    int hosts;     /* comms_pretend */
-    void (*reset_log)(void);
+    int version; /* ncclGetVersion: 22803 is 2.28.3 */
+    int hosts;   /* comms_pretend */
     struct comm_log log;
 };
 
@@ -109,9 +102,8 @@ enum wl_status comm_try(struct comms *c, struct comm *comm, ncclResult_t result,
  * communicator (a dead peer), or an abort. The last two are looked at in some polls only; `nth`
  * counts the polls. */
 enum wl_status comm_poll(struct comms *c, struct comm *comm, cudaEvent_t event, unsigned nth);
-/* Polls until the event has happened. Calls `feed` regularly, unless NULL. */
-enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
-                         enum wl_status (*feed)(void *ctx), void *ctx);
+/* Polls until the event has happened. */
+enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event);
 
 /* Waits for all that gpu.stream holds now; `event` marks its end. */
 enum wl_status comm_finish(struct comms *c, struct comm *comm, cudaEvent_t event);
@@ -124,18 +116,9 @@ enum wl_status comm_align(struct comms *c, struct comm *comm);
 void comm_log_begin(struct comms *c);
 struct comm_ran comm_log_end(struct comms *c);
 
-/* Did NCCL run the requested algorithm, protocol and policy? Notes what ran ("ran") in the
+/* Did NCCL run the requested algorithm and protocol? Notes what ran ("ran") in the
  * recording. WL_SKIP with the reason: something else ran. */
 enum wl_status comm_prove(struct comms *c, const struct comm *comm, const struct comm_ran *ran);
-
-/* A function that only newer versions of NCCL have, or NULL; COMM_FUNCTION gives it its type. */
-void *comm_symbol(const struct comms *c, const char *name);
-#define COMM_FUNCTION(type, symbol)                                                                \
-    (((union {                                                                                     \
-         void *object;                                                                             \
-         type *function;                                                                           \
-     }){.object = (symbol)})                                                                       \
-         .function)
 
 /* Opens the GPU, NCCL and the events that time a sample, for every GPU backend. Notes the GPU and
  * NCCL in the recording. */

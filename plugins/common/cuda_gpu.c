@@ -12,7 +12,6 @@ struct gpu_words gpu_words(const uint64_t words[PAYLOAD_WORDS])
     return w;
 }
 
-/* What to do about an error that keeps a GPU from being had. */
 static const struct {
     cudaError_t error;
     const char *remedy;

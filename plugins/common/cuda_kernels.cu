@@ -79,21 +79,6 @@ static __global__ void delay(uint64_t nanoseconds)
     while (now - start < nanoseconds);
 }
 
-static __global__ void copy(uint4 *to, const uint4 *from, size_t n)
-{
-    size_t step = (size_t)gridDim.x * blockDim.x;
-    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    for (; i + 3 * step < n; i += 4 * step) {
-        uint4 a = from[i], b = from[i + step], c = from[i + 2 * step], d = from[i + 3 * step];
-        to[i] = a;
-        to[i + step] = b;
-        to[i + 2 * step] = c;
-        to[i + 3 * step] = d;
-    }
-    for (; i < n; i += step)
-        to[i] = from[i];
-}
-
 enum { THREADS = 256, MAX_BLOCKS = 2048 };
 
 static unsigned blocks_for(size_t n)
@@ -106,19 +91,10 @@ cudaError_t gpu_fill(void *buffer, size_t n, unsigned element_B, gpu_words words
                      cudaStream_t stream)
 {
     unsigned blocks = blocks_for(n);
-    switch (element_B) {
-    case 1:
-        fill<<<blocks, THREADS, 0, stream>>>((uint8_t *)buffer, n, words, salt);
-        break;
-    case 2:
+    if (element_B == 2)
         fill<<<blocks, THREADS, 0, stream>>>((uint16_t *)buffer, n, words, salt);
-        break;
-    case 4:
+    else
         fill<<<blocks, THREADS, 0, stream>>>((uint32_t *)buffer, n, words, salt);
-        break;
-    default:
-        fill<<<blocks, THREADS, 0, stream>>>((unsigned long long *)buffer, n, words, salt);
-    }
     return cudaGetLastError();
 }
 
@@ -126,20 +102,10 @@ cudaError_t gpu_check(const void *buffer, size_t n, unsigned element_B, gpu_word
                       uint64_t salt, gpu_mismatch *result, cudaStream_t stream)
 {
     unsigned blocks = blocks_for(n);
-    switch (element_B) {
-    case 1:
-        check<<<blocks, THREADS, 0, stream>>>((const uint8_t *)buffer, n, words, salt, result);
-        break;
-    case 2:
+    if (element_B == 2)
         check<<<blocks, THREADS, 0, stream>>>((const uint16_t *)buffer, n, words, salt, result);
-        break;
-    case 4:
+    else
         check<<<blocks, THREADS, 0, stream>>>((const uint32_t *)buffer, n, words, salt, result);
-        break;
-    default:
-        check<<<blocks, THREADS, 0, stream>>>((const unsigned long long *)buffer, n, words, salt,
-                                              result);
-    }
     return cudaGetLastError();
 }
 
@@ -153,11 +119,5 @@ cudaError_t gpu_gemm_check(const gpu_gemm *g, double tolerance, gpu_mismatch *re
 cudaError_t gpu_delay(uint64_t nanoseconds, cudaStream_t stream)
 {
     delay<<<1, 1, 0, stream>>>(nanoseconds);
-    return cudaGetLastError();
-}
-
-cudaError_t gpu_copy(void *to, const void *from, size_t bytes, unsigned blocks, cudaStream_t stream)
-{
-    copy<<<blocks, 1024, 0, stream>>>((uint4 *)to, (const uint4 *)from, bytes / sizeof(uint4));
     return cudaGetLastError();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CUDA kernels of gradsync: fill, check, delay and copy. Each function queues a kernel on `stream`
+ * CUDA kernels of gradsync: fill, check and delay. Each function queues a kernel on `stream`
  * and returns cudaGetLastError() of the launch.
  */
 #pragma once
@@ -23,7 +23,7 @@ struct gpu_mismatch {
     unsigned long long found, expected;
 };
 
-/* Element i becomes words.word[hash(i, salt)], truncated to element_B bytes. */
+/* Element i becomes words.word[hash(i, salt)], truncated to element_B bytes, 2 or 4. */
 cudaError_t gpu_fill(void *buffer, size_t elements, unsigned element_B, struct gpu_words words,
                      uint64_t salt, cudaStream_t stream);
 
@@ -47,10 +47,6 @@ cudaError_t gpu_gemm_check(const struct gpu_gemm *g, double tolerance, struct gp
 
 /* Delays the stream, by the clock of the device. */
 cudaError_t gpu_delay(uint64_t nanoseconds, cudaStream_t stream);
-
-/* Copies `bytes` (a multiple of 16) with `blocks` thread blocks, one on each multiprocessor. */
-cudaError_t gpu_copy(void *to, const void *from, size_t bytes, unsigned blocks,
-                     cudaStream_t stream);
 
 #ifdef __cplusplus
 }

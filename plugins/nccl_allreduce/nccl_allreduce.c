@@ -13,9 +13,6 @@
 #include "common/host.h"
 #include "common/payload.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct nccl_cell, member, ctype)
 
 static const char *const dtypes[] = {"fp32", "fp16", "bf16", NULL}; /* as enum payload_type */
@@ -23,12 +20,11 @@ static const char *const ops[] = {"sum", NULL};
 static const char *const metric_names[] = {"T_ss", "L_iso", NULL};
 static const char *const launches[] = {"graph", "stream", NULL};
 static const char *const buffers[] = {"hot", "cold", NULL};
-static const char *const contentions[] = {"none", "low", "medium", "high", NULL};
+static const char *const contentions[] = {"none", NULL};
 static const char *const algorithms[] = {
     "auto", "ring", "tree", "collnet-direct", "collnet-chain", "nvls", "nvls-tree", "pat", NULL};
 static const char *const protocols[] = {"auto", "LL", "LL128", "Simple", NULL};
-static const char *const policies[] = {"default", "efficiency", "zero", NULL};
-static const char *const memories[] = {"plain", "registered", "symmetric", "ncclMemAlloc", NULL};
+static const char *const memories[] = {"plain", "ncclMemAlloc", NULL};
 
 /* clang-format off */
 static const struct wl_param params[] = {
@@ -47,7 +43,7 @@ static const struct wl_param params[] = {
     {P(buffers, WL_CHOICE, WL_AXIS, int), NULL, "hot", 0, 0, buffers,
      "hot: reuse one buffer; cold: first move 4 x the L2 size of other data"},
     {P(contention, WL_CHOICE, WL_AXIS, int), NULL, "none", 0, 0, contentions,
-     "GEMMs and memory traffic on every GPU beside the all-reduce"},
+     "work beside the operation; it is part of the ids of cells"},
     {P(hosts, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 64, NULL,
      "pretend the ranks span this many hosts: NCCL uses its network between them"},
     {P(algorithm, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, algorithms,
@@ -57,23 +53,14 @@ static const struct wl_param params[] = {
     {P(ctas, WL_INT, WL_CONFIG, int64_t), NULL, "0", 0, 64, NULL,
      "exact number of CTAs (thread blocks); 0: NCCL chooses"},
     {P(memory, WL_CHOICE, WL_CONFIG, int), NULL, "plain", 0, 0, memories,
-     "plain: cudaMalloc, as in frameworks; ncclMemAlloc: NCCL registers it in graphs, as in "
-     "nccl-tests (NCCL 2.19); registered: the same, but by ncclCommRegister; symmetric: in "
-     "windows that NCCL registers (2.27)"},
+     "plain: cudaMalloc, as in frameworks; ncclMemAlloc: NCCL registers it in graphs, as in nccl-tests"},
     {P(collective, WL_CHOICE, WL_AXIS, int), NULL, "allreduce", 0, 0, collective_names,
      "the collective; size as in nccl-tests"},
-    {P(policy, WL_CHOICE, WL_CONFIG, int), NULL, "default", 0, 0, policies,
-     "NCCL's CTA policy; efficiency: few CTAs (NCCL 2.27); zero: copy engines, for all-gather of "
-     "symmetric memory (2.28)"},
     {0}};
 
-static const char *const added[] = {"collective", "policy", NULL};
+static const char *const added[] = {"collective", NULL};
 
-static const struct wl_metric metrics[] = {
-    [VALUE_TIME] = {"time", "s", "one operation", WL_MAX},
-    [VALUE_GEMM] = {"contention_gemm", "FLOP/s", "GEMM rate of contention on each GPU", WL_MEAN},
-    [VALUE_TRAFFIC] = {"contention_traffic", "B/s", "traffic of contention on each GPU", WL_MEAN},
-    {0}};
+static const struct wl_metric metrics[] = {{"time", "s", "one operation", WL_MAX}, {0}};
 /* clang-format on */
 
 /* Rough rates, for a plan's cost alone: bytes a second through one GPU, by what limits them. */
@@ -111,9 +98,6 @@ static enum wl_status judge(const struct nccl_cell *c, const struct wl_job *job,
 {
     const enum collective collective = (enum collective)c->collective;
     const struct payload_dtype *d = &payload_dtypes[c->dtype];
-    /* NCCL 2.28 to 2.30 can use copy engines for it. Elsewhere policy=zero changes nothing. */
-    const bool copies =
-        !strcmp(memories[c->memory], "symmetric") && collective == COLLECTIVE_ALLGATHER;
     struct payload_words p;
     if (job->ranks < 2)
         return HOST_WHY(WL_FAIL, why, n, "%s needs 2 ranks or more: on 1 it is a copy",
@@ -123,11 +107,6 @@ static enum wl_status judge(const struct nccl_cell *c, const struct wl_job *job,
                         (long long)c->hosts, job->ranks);
     if (!collective_divides(collective, c->size, d->size_B, dtypes[c->dtype], job->ranks, why, n))
         return WL_FAIL;
-    if (!strcmp(policies[c->policy], "zero") && !copies)
-        return HOST_WHY(WL_SKIP, why, n,
-                        "policy=zero needs memory=symmetric and collective=allgather: NCCL uses "
-                        "copy engines for "
-                        "no other of these");
     if (collective != COLLECTIVE_ALLGATHER &&
         !payload_words_make(&p, (enum payload_type)c->dtype, 0, job->ranks, false, 1))
         return HOST_WHY(WL_SKIP, why, n,
@@ -156,7 +135,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
         slots = BACK_TO_BACK_MOST;
     /* The cells of a group share their buffers: the one that is all default counts them. Each has
      * a communicator. */
-    bool counts = !c->algorithm && !c->protocol && !c->ctas && !c->memory && !c->policy;
+    bool counts = !c->algorithm && !c->protocol && !c->ctas && !c->memory;
     shape->device_B = COMM_MEMORY_B + (counts ? (c->in_place ? 1 : 2) * slots * c->size : 0);
     shape->iteration_s = estimate(c, job);
     shape->iters_min = isolated ? 1 : back_to_back(shape->iteration_s, c->launch);

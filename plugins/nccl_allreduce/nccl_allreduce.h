@@ -32,13 +32,12 @@ struct nccl_cell {
     int metric;
     int launch;
     int buffers;
-    int contention;          /* enum burn_level */
+    int contention;          /* 0: none */
     int algorithm, protocol; /* enum nccl_algorithm, nccl_protocol */
     int64_t ctas;
-    int memory; /* enum memory */
+    int memory; /* 0: plain, 1: ncclMemAlloc */
     int64_t hosts;
     int collective; /* enum collective */
-    int policy;     /* enum nccl_policy */
 };
 
 /* The number of untimed operations in front of the timed ones. Hot operations need them: the first ones
@@ -50,9 +49,6 @@ static inline unsigned nccl_lead(const struct nccl_cell *c, unsigned iters)
         return 0;
     return iters < BACK_TO_BACK_MOST ? (iters + 3) / 4 : BACK_TO_BACK_MOST;
 }
-
-/* metrics after "time" */
-enum { VALUE_TIME, VALUE_GEMM, VALUE_TRAFFIC };
 
 /* The members mean what they mean in struct wl_plugin. */
 struct nccl_backend {

@@ -21,7 +21,6 @@ static int communicators;
 
 SUCCEEDS(ncclGroupStart)
 SUCCEEDS(ncclGroupEnd)
-SUCCEEDS(ncclCommWindowDeregister)
 SUCCEEDS(ncclCommDestroy)
 SUCCEEDS(ncclCommAbort)
 
@@ -192,30 +191,6 @@ int ncclAllGather(const void *in, void *out, size_t n, int type, const struct co
 {
     (void)in, (void)out, (void)n, (void)type;
     return queue(comm);
-}
-
-int ncclAlltoAll(const void *in, void *out, size_t n, int type, const struct communicator *comm)
-{
-    return ncclAllGather(in, out, n, type, comm);
-}
-
-int ncclSend(const void *in, size_t n, int type, int peer, const struct communicator *comm)
-{
-    (void)in, (void)n, (void)type, (void)peer;
-    return queue(comm);
-}
-
-int ncclRecv(void *out, size_t n, int type, int peer, const struct communicator *comm)
-{
-    (void)out, (void)n, (void)type, (void)peer, (void)comm;
-    return SUCCESS;
-}
-
-int ncclCommWindowRegister(void *comm, void *buffer, size_t bytes, void **window)
-{
-    (void)comm, (void)bytes;
-    *window = buffer;
-    return SUCCESS;
 }
 
 int ncclCommGetAsyncError(const struct communicator *comm, int *error)

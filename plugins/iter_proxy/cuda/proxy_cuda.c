@@ -241,7 +241,7 @@ static enum wl_status stop_cuda(void *step, unsigned iters, enum wl_status statu
     struct state *s = p->state;
     float ms = 0;
     TRY(status, gpu_try(&s->gpu, cudaEventRecord(s->gpu.stop, s->gpu.stream), "cudaEventRecord"));
-    TRY(status, comm_wait(&s->comms, p->comm, s->gpu.stop, NULL, NULL));
+    TRY(status, comm_wait(&s->comms, p->comm, s->gpu.stop));
     TRY(status, gpu_try(&s->gpu, cudaEventElapsedTime(&ms, s->gpu.start, s->gpu.stop),
                         "cudaEventElapsedTime"));
     out->end_ns = now_ns();

@@ -5,17 +5,11 @@
 #include "common/cuda_collective.h"
 #include "common/cuda_comm.h"
 #include "common/host.h"
-#include "nccl_allreduce/cuda/burn.h"
 #include "nccl_allreduce/nccl_allreduce.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Device memory that NCCL may be told of. PLAIN is from cudaMalloc, the others from ncclMemAlloc.
- * REGISTERED: ncclCommRegister (2.19). SYMMETRIC: ncclCommWindowRegister (2.27). NCCL: registered by NCCL
- * when it captures a graph. */
-enum memory { MEMORY_PLAIN, MEMORY_REGISTERED, MEMORY_SYMMETRIC, MEMORY_NCCL };
 
 /* Device memory that the cells of a group share: one of them is measured at a time. */
 struct arena {
@@ -23,7 +17,7 @@ struct arena {
     int users;
     void *base;
     size_t bytes;
-    enum memory memory; /* memory that is registered for one config is not used by another */
+    bool from_nccl;     /* by ncclMemAlloc, which nccl-tests uses: NCCL registers it in graphs */
     const void *loaded; /* the prepared cell whose inputs it holds */
 };
 
@@ -31,8 +25,6 @@ struct state {
     const struct wl_host *host;
     struct gpu gpu;
     struct comms comms;
-    struct burn burn;
-    bool can_burn;
     struct arena *arenas;
     void *flushed; /* FLUSH_L2 times the cache; NULL: no cell has needed it */
     cudaEvent_t done;
@@ -52,97 +44,11 @@ struct prepared {
     struct nccl_operation what;
     size_t slot_B;
     unsigned slots; /* buffers in rotation */
-    void *registration;
     struct op_graph unit, rest;
     unsigned iters;              /* of the last sample */
     struct gpu_mismatch *record; /* of the last sample's result */
     bool unpredictable;          /* it was not exact: verify() does one more operation */
 };
-
-/* ==== memory that NCCL knows ==== */
-
-#define WINDOW_SYMMETRIC 1 /* NCCL_WIN_COLL_SYMMETRIC */
-
-typedef ncclResult_t mem_alloc(void **, size_t);
-typedef ncclResult_t mem_free(void *);
-typedef ncclResult_t buffer_register(ncclComm_t, void *, size_t, void **);
-typedef ncclResult_t window_register(ncclComm_t, void *, size_t, void **, int);
-typedef ncclResult_t deregister(ncclComm_t, void *);
-
-/* The address of a function of NCCL that works since version `since`. NULL, and `why`, if this NCCL is
- * older or lacks it. */
-static void *nccl_function(const struct comms *c, const char *function, int since, char *why,
-                           size_t n)
-{
-    void *symbol = c->version < since ? NULL : comm_symbol(c, function);
-    if (!symbol)
-        snprintf(why, n, "this NCCL, %d.%d, has no %s: use memory=plain, or NCCL %d.%d",
-                 c->version / 10000, c->version % 10000 / 100, function, since / 10000,
-                 since % 10000 / 100);
-    return symbol;
-}
-
-/* WL_SKIP: out of memory, or NCCL lacks the function; `why` says so. */
-static enum wl_status memory_alloc(struct comms *c, void **base, size_t bytes, bool from_nccl,
-                                   char *why, size_t n)
-{
-    if (!from_nccl)
-        return gpu_alloc(base, bytes, why, n) == cudaSuccess ? WL_OK : WL_SKIP;
-    mem_alloc *allocate = COMM_FUNCTION(mem_alloc, nccl_function(c, "ncclMemAlloc", 21900, why, n));
-    if (!allocate)
-        return WL_SKIP;
-    ncclResult_t e = allocate(base, bytes);
-    if (comm_judge(c, NULL, e, "ncclMemAlloc", why, n) == WL_OK)
-        return WL_OK;
-    *base = NULL;
-    cudaGetLastError();
-    size_t free_B = 0, total_B = 0;
-    if (cudaMemGetInfo(&free_B, &total_B) == cudaSuccess && free_B < bytes)
-        gpu_say_memory(bytes, why, n);
-    return WL_SKIP;
-}
-
-static void memory_free(struct comms *c, void *base, bool from_nccl)
-{
-    mem_free *give = COMM_FUNCTION(mem_free, comm_symbol(c, "ncclMemFree"));
-    if (!base)
-        return;
-    if (from_nccl && give)
-        give(base);
-    else
-        cudaFree(base);
-}
-
-/* Registers with the communicator as `memory` says; does nothing for PLAIN and NCCL. Collective. */
-static enum wl_status memory_register(struct comms *c, struct comm *comm, enum memory memory,
-                                      void *base, size_t bytes, void **registration, char *why,
-                                      size_t n)
-{
-    ncclComm_t nccl = atomic_load(&comm->nccl);
-    if (memory == MEMORY_PLAIN || memory == MEMORY_NCCL)
-        return WL_OK;
-    bool window = memory == MEMORY_SYMMETRIC;
-    const char *name = window ? "ncclCommWindowRegister" : "ncclCommRegister";
-    void *add = nccl_function(c, name, window ? 22700 : 21900, why, n);
-    if (!add)
-        return WL_SKIP;
-    ncclResult_t e = window ? COMM_FUNCTION(window_register, add)(nccl, base, bytes, registration,
-                                                                  WINDOW_SYMMETRIC)
-                            : COMM_FUNCTION(buffer_register, add)(nccl, base, bytes, registration);
-    return comm_judge(c, comm, e, name, why, n);
-}
-
-static void memory_unregister(struct comms *c, struct comm *comm, enum memory memory,
-                              void **registration)
-{
-    ncclComm_t nccl = comm ? atomic_load(&comm->nccl) : NULL;
-    bool window = memory == MEMORY_SYMMETRIC;
-    deregister *undo = COMM_FUNCTION(
-        deregister, comm_symbol(c, window ? "ncclCommWindowDeregister" : "ncclCommDeregister"));
-    if (*registration && nccl && undo)
-        undo(nccl, *registration);
-    *registration = NULL;
-}
 
 /* ==== buffers ==== */
 
@@ -170,32 +76,46 @@ static void arenas_free(struct state *s, bool all)
             continue;
         }
         *at = a->next;
-        memory_free(&s->comms, a->base, a->memory != MEMORY_PLAIN);
+        (void)(a->from_nccl ? (int)ncclMemFree(a->base) : (int)cudaFree(a->base));
         free(a);
     }
 }
 
+/* False: `why` says why. */
+static bool arena_alloc(struct state *s, struct arena *a, char *why, size_t n)
+{
+    size_t free_B = 0, total_B = 0;
+    if (!a->from_nccl)
+        return gpu_alloc(&a->base, a->bytes, why, n) == cudaSuccess;
+    ncclResult_t e = ncclMemAlloc(&a->base, a->bytes);
+    if (comm_judge(&s->comms, NULL, e, "ncclMemAlloc", why, n) == WL_OK)
+        return true;
+    cudaGetLastError();
+    if (cudaMemGetInfo(&free_B, &total_B) == cudaSuccess && free_B < a->bytes)
+        gpu_say_memory(a->bytes, why, n);
+    return false;
+}
+
 /* Not collective. WL_SKIP: out of device memory, `why` says so. */
-static enum wl_status arena_take(struct state *s, size_t bytes, enum memory memory,
-                                 struct arena **out, char *why, size_t n)
+static enum wl_status arena_take(struct state *s, size_t bytes, bool from_nccl, struct arena **out,
+                                 char *why, size_t n)
 {
     struct arena *a = s->arenas;
-    while (a && (a->bytes < bytes || a->memory != memory))
+    while (a && (a->bytes < bytes || a->from_nccl != from_nccl))
         a = a->next;
     if (!a) {
         if (!(a = calloc(1, sizeof *a)))
             return HOST_WHY(WL_FAIL, why, n, "out of host memory");
         a->bytes = bytes < LEAST_B ? LEAST_B : bytes;
-        a->memory = memory;
-        const bool from_nccl = memory != MEMORY_PLAIN;
-        enum wl_status status = memory_alloc(&s->comms, &a->base, a->bytes, from_nccl, why, n);
-        if (status != WL_OK) {
+        a->from_nccl = from_nccl;
+        bool good = arena_alloc(s, a, why, n);
+        if (!good) {
             arenas_free(s, false);
-            status = memory_alloc(&s->comms, &a->base, a->bytes, from_nccl, why, n);
+            good = arena_alloc(s, a, why, n);
         }
-        if (status != WL_OK) {
+        if (!good) {
             free(a);
-            return status;
+            return WL_SKIP;
         }
         a->next = s->arenas;
         s->arenas = a;
@@ -330,7 +250,6 @@ static enum wl_status steady(struct prepared *p, unsigned iters, double *seconds
 {
     struct state *s = p->state;
     struct gpu *g = &s->gpu;
-    bool burns = p->cell.contention != BURN_NONE;
     float ms = 0;
     CHECK(gpu_try(g, gpu_delay(DELAY_NS, g->stream), "delay"));
     CHECK(comm_align(&s->comms, p->comm));
@@ -338,7 +257,7 @@ static enum wl_status steady(struct prepared *p, unsigned iters, double *seconds
     CHECK(gpu_try(g, cudaEventRecord(g->start, g->stream), "cudaEventRecord"));
     CHECK(launch(p, iters));
     CHECK(gpu_try(g, cudaEventRecord(g->stop, g->stream), "cudaEventRecord"));
-    CHECK(comm_wait(&s->comms, p->comm, g->stop, burns ? burn_feed : NULL, &s->burn));
+    CHECK(comm_wait(&s->comms, p->comm, g->stop));
     CHECK(gpu_try(g, cudaEventElapsedTime(&ms, g->start, g->stop), "cudaEventElapsedTime"));
     *seconds = (double)ms * 1e-3 / iters;
     return WL_OK;
@@ -349,7 +268,6 @@ static enum wl_status isolated(struct prepared *p, struct wl_sample *out)
 {
     struct state *s = p->state;
     struct gpu *g = &s->gpu;
-    bool burns = p->cell.contention != BURN_NONE;
     CHECK(gpu_try(g, cudaStreamSynchronize(g->stream), "cudaStreamSynchronize"));
     s->host->barrier(s->host->ctx);
     uint64_t start = now_ns() + START_IN_NS;
@@ -359,9 +277,9 @@ static enum wl_status isolated(struct prepared *p, struct wl_sample *out)
     out->start_ns = now_ns();
     CHECK(launch(p, 1));
     CHECK(gpu_try(g, cudaEventRecord(s->done, g->stream), "cudaEventRecord"));
-    CHECK(comm_wait(&s->comms, p->comm, s->done, burns ? burn_feed : NULL, &s->burn));
+    CHECK(comm_wait(&s->comms, p->comm, s->done));
     out->end_ns = now_ns();
-    out->values[VALUE_TIME] = (double)(out->end_ns - out->start_ns) * 1e-9;
+    out->values[0] = (double)(out->end_ns - out->start_ns) * 1e-9;
     return WL_OK;
 }
 
@@ -370,20 +288,9 @@ static enum wl_status measure(struct prepared *p, unsigned iters, struct wl_samp
     if (p->cell.metric == METRIC_L_ISO)
         return isolated(p, out);
     out->start_ns = now_ns();
-    enum wl_status status = steady(p, iters, &out->values[VALUE_TIME]);
+    enum wl_status status = steady(p, iters, &out->values[0]);
     out->end_ns = now_ns();
     return status;
-}
-
-static enum wl_status measure_beside(struct prepared *p, unsigned iters, struct wl_sample *out)
-{
-    struct burn *b = &p->state->burn;
-    enum wl_status status = burn_start(b, (enum burn_level)p->cell.contention);
-    TRY(status, measure(p, iters, out));
-    enum wl_status stopped = burn_stop(b);
-    out->values[VALUE_GEMM] = b->gemm.rate;
-    out->values[VALUE_TRAFFIC] = b->traffic.rate;
-    return status == WL_OK ? stopped : status;
 }
 
 /* What slot `slot` holds after so many operations, checked behind them; false: not exact. */
@@ -420,8 +327,7 @@ static enum wl_status take(struct prepared *p, unsigned iters, struct wl_sample 
                       "cudaMemsetAsync"));
     }
     p->iters = iters;
-    out->values[VALUE_GEMM] = out->values[VALUE_TRAFFIC] = 0;
-    CHECK(p->cell.contention == BURN_NONE ? measure(p, iters, out) : measure_beside(p, iters, out));
+    CHECK(measure(p, iters, out));
     return check(p);
 }
 
@@ -464,7 +370,6 @@ static void release_cuda(void *prepared)
     graph_free(&p->rest);
     cudaFree(p->record);
     if (p->arena) {
-        memory_unregister(&p->state->comms, p->comm, (enum memory)p->cell.memory, &p->registration);
         p->arena->users--;
         if (p->arena->loaded == p)
             p->arena->loaded = NULL;
@@ -496,41 +401,23 @@ static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
     if (c->buffers == BUFFERS_COLD && !s->flushed &&
         gpu_alloc(&s->flushed, FLUSH_L2 * s->gpu.l2_B, why, n) != cudaSuccess)
         return WL_SKIP;
-    return arena_take(s, (c->in_place ? 1 : 2) * p->slots * p->slot_B, (enum memory)c->memory,
-                      &p->arena, why, n);
-}
-
-static enum wl_status prepare_contention(struct prepared *p)
-{
-    struct state *s = p->state;
-    if (p->cell.contention == BURN_NONE || s->can_burn)
-        return WL_OK;
-    char why[256] = "";
-    enum wl_status status = burn_open(&s->burn, &s->gpu, why, sizeof why);
-    s->can_burn = status == WL_OK;
-    if (!s->can_burn)
-        burn_close(&s->burn);
-    return host_agree(s->host, status, why);
+    return arena_take(s, (c->in_place ? 1 : 2) * p->slots * p->slot_B, c->memory, &p->arena, why,
+                      n);
 }
 
 static enum wl_status prepare_steps(struct prepared *p)
 {
     struct state *s = p->state;
     char why[256] = "";
-    struct comm_key key = {p->cell.algorithm, p->cell.protocol, (int)p->cell.ctas, p->cell.policy,
-                           s->host->copy};
+    struct comm_key key = {p->cell.algorithm, p->cell.protocol, (int)p->cell.ctas, s->host->copy};
     CHECK(comms_pretend(&s->comms, (int)p->cell.hosts));
     CHECK(comm_get(&s->comms, key, &p->comm));
     comm_note(&s->comms, p->comm);
     enum wl_status status = take_buffers(p, why, sizeof why);
-    CHECK(host_agree(s->host, status, why)); /* registering windows is collective */
-    status = memory_register(&s->comms, p->comm, (enum memory)p->cell.memory, p->arena->base,
-                             p->arena->bytes, &p->registration, why, sizeof why);
     CHECK(host_agree(s->host, status, why));
     status = arena_load(p);
     CHECK(host_agree(s->host, status, "the buffers could not be filled"));
-    CHECK(nccl_operation_try(&s->comms, p->comm, &p->what, slot_in(p, 0), slot_out(p, 0), s->done));
-    return prepare_contention(p);
+    return nccl_operation_try(&s->comms, p->comm, &p->what, slot_in(p, 0), slot_out(p, 0), s->done);
 }
 
 static enum wl_status prepare_cuda(void *self, const void *cell, void **prepared)
@@ -555,8 +442,6 @@ static void close_cuda(void *self)
 {
     struct state *s = self;
     comms_close(&s->comms);
-    if (s->can_burn)
-        burn_close(&s->burn);
     arenas_free(s, true);
     cudaFree(s->flushed);
     if (s->done)
