@@ -72,63 +72,38 @@ void screen_wrap(size_t column, size_t indent, size_t width, const char *s)
 /* A last cell that has too little room is left to the terminal. */
 #define ROOM_MIN 12
 
-struct table {
-    const struct words *cells;
-    size_t columns, *width, first; /* columns before `first` stand above the rows */
-};
-
-/* Where the last column begins. */
-static size_t indent_of(const struct table *t)
-{
-    size_t indent = 0;
-    for (size_t k = t->first; k + 1 < t->columns; k++)
-        indent += t->width[k] + 2;
-    return indent;
-}
-
-/* "size 16MiB, collective allgather:" where it differs from the row before. */
-static void put_keys(const struct table *t, size_t row)
-{
-    char *const *now = t->cells->v + row * t->columns, *const *before = now - t->columns;
-    bool same = row > 1;
-    for (size_t k = 0; k < t->first && same; k++)
-        same = !strcmp(now[k], before[k]);
-    for (size_t k = 0; k < t->first && !same; k++)
-        printf("%s %s%s", t->cells->v[k], now[k], k + 1 < t->first ? ", " : ":\n");
-}
-
-static void put_row(const struct table *t, size_t row, bool (*fine)(const char *last))
-{
-    char *const *cells = t->cells->v + row * t->columns;
-    const char *last = cells[t->columns - 1];
-    if (row)
-        put_keys(t, row);
-    else
-        printf("%s", term_bold(stdout));
-    for (size_t k = t->first; k + 1 < t->columns; k++)
-        printf("%s%*s  ", cells[k], (int)(t->width[k] - text_width(cells[k])), "");
-    printf("%s", row && fine && !fine(last) ? sequence(stdout, "\033[31m") : "");
-    size_t indent = indent_of(t), width = screen_columns(stdout);
-    if (isatty(fileno(stdout)) && indent + ROOM_MIN <= width)
-        screen_wrap(indent, indent, width, last);
-    else
-        puts(last);
-    printf("%s", term_end(stdout));
-}
-
 void text_table_print(const struct words *cells, size_t columns, size_t keys,
                       bool (*fine)(const char *last))
 {
-    struct table t = {.cells = cells, .columns = columns};
-    t.width = xcalloc(columns, sizeof *t.width);
+    AUTO_FREE size_t *width = xcalloc(columns, sizeof *width);
+    const bool terminal = isatty(fileno(stdout));
+    size_t screen = screen_columns(stdout), indent = 0, all = 0; /* indent: of the last column */
     for (size_t i = 0; i < cells->n; i++) {
-        size_t n = text_width(cells->v[i]), *width = &t.width[i % columns];
-        *width = n > *width ? n : *width;
+        size_t n = text_width(cells->v[i]), *most = &width[i % columns];
+        *most = n > *most ? n : *most;
     }
-    size_t last = t.width[columns - 1] < ROOM_MIN ? t.width[columns - 1] : ROOM_MIN;
-    if (isatty(fileno(stdout)) && indent_of(&t) + last > screen_columns(stdout))
-        t.first = keys;
-    for (size_t row = 0; row < cells->n / columns; row++)
-        put_row(&t, row, fine);
-    free(t.width);
+    for (size_t k = 0; k < columns; k++)
+        all += k + 1 < columns ? width[k] + 2 : width[k] < ROOM_MIN ? width[k] : ROOM_MIN;
+    const size_t first =
+        terminal && all > screen ? keys : 0; /* those before stand above the rows */
+    for (size_t k = first; k + 1 < columns; k++)
+        indent += width[k] + 2;
+    for (size_t row = 0; row < cells->n / columns; row++) {
+        char *const *cell = cells->v + row * columns;
+        const char *last = cell[columns - 1];
+        bool same = row != 1; /* "size 16MiB, collective allgather:" where it differs */
+        for (size_t k = 0; k < first && row > 1; k++)
+            same = same && !strcmp(cell[k], (cell - columns)[k]);
+        for (size_t k = 0; k < first && !same; k++)
+            printf("%s %s%s", cells->v[k], cell[k], k + 1 < first ? ", " : ":\n");
+        printf("%s", row ? "" : term_bold(stdout));
+        for (size_t k = first; k + 1 < columns; k++)
+            printf("%s%*s  ", cell[k], (int)(width[k] - text_width(cell[k])), "");
+        printf("%s", row && fine && !fine(last) ? sequence(stdout, "\033[31m") : "");
+        if (terminal && indent + ROOM_MIN <= screen)
+            screen_wrap(indent, indent, screen, last);
+        else
+            puts(last);
+        printf("%s", term_end(stdout));
+    }
 }

@@ -471,7 +471,8 @@ static int load_plugin(struct plugin **out, const struct config *c, const char *
     return code ? fail_at((enum gs_exit)code, c->path, s->line, "[%s]: %s", section, text) : GS_OK;
 }
 
-int plan_build(struct plan **out, struct config *config, const char *section, struct plugin *plugin)
+int plan_build(struct plan **out, struct config *config, const char *section, struct plugin *plugin,
+               const struct settings *set)
 {
     struct plan *p = xcalloc(1, sizeof *p);
     size_t word = strcspn(section, " ");
@@ -483,7 +484,10 @@ int plan_build(struct plan **out, struct config *config, const char *section, st
     p->label = xstrdup(section[word] ? section + word + 1 : "");
     sha256_hex(config->text, strlen(config->text), p->config_sha256);
     int code = plugin ? GS_OK : load_plugin(&p->plugin, config, section);
-    TRY(code, settings_read(config, &p->set));
+    if (set)
+        p->set = *set;
+    else
+        TRY(code, settings_read(config, &p->set));
     p->seed = (uint64_t)p->set.measure.seed;
     if (!p->seed) {
         if (getrandom(&p->seed, sizeof p->seed, GRND_NONBLOCK) != (ssize_t)sizeof p->seed)
@@ -519,17 +523,23 @@ int plan_sections(struct sections *s, const char *config, const char *const *ove
 
 int plan_sections_of(struct sections *s, struct config *c, const char *workload)
 {
-    int code = GS_OK;
+    struct settings set; /* read once, so that their faults are reported once, not per section */
+    int code = settings_read(c, &set);
     *s = (struct sections){0};
     for (size_t i = 0; config_workload(c, i); i++) {
         struct plan *p = NULL;
         if (!is_wanted(config_workload(c, i), workload))
             continue;
-        int one = plan_build(&p, config_share(c), config_workload(c, i), NULL);
-        if (!one)
+        int one = plan_build(&p, config_share(c), config_workload(c, i), NULL, &set);
+        AUTO_WORDS struct words plugins = {0};
+        if (!one) {
             APPEND(s->plans, s->n) = p;
-        else
-            *(one == GS_CANNOT ? &s->left_out : &code) = one;
+            continue;
+        }
+        *(one == GS_CANNOT ? &s->left_out : &code) = one;
+        plugin_names(&plugins);
+        if (!plugins.n) /* that is said once, not of each section */
+            break;
     }
     if (!code && !s->n)
         code = s->left_out ? s->left_out : no_section(c, workload);

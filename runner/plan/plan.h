@@ -87,13 +87,14 @@ uint64_t plan_launch_seed(uint64_t seed, int launch);
 
 /* ---- the plan of a section ---- */
 
-/* Takes ownership of config and plugin, even on failure; plugin NULL: loads that of the section. Returns
+/* Takes ownership of config and plugin, even on failure; plugin NULL: loads that of the section; set NULL:
+ * reads the settings of the config. Returns
  * GS_OK, or a code after an error was reported: unknown key (with the nearest name), value out of range,
  * empty sweep, a cell for which describe() returns WL_FAIL. A cell that describe() skips stays in the
  * plan, with the reason. A cell whose shape is config_free gets the defaults of the WL_CONFIG parameters
  * and the label "". The seed is [measure] seed, or drawn if that is 0. */
-int plan_build(struct plan **out, struct config *config, const char *section,
-               struct plugin *plugin);
+int plan_build(struct plan **out, struct config *config, const char *section, struct plugin *plugin,
+               const struct settings *set);
 
 /* ---- the sections of a config ---- */
 
@@ -121,13 +122,11 @@ struct plan_cost {
     uint64_t host_B, device_B; /* of the largest group, on one rank */
 };
 struct plan_cost plan_cost(const struct plan *p);
-uint64_t plan_free_memory(void); /* bytes free on the machine and in its control groups */
 /* GS_OK, or GS_CANNOT, reported, if the largest group needs more than the free memory. */
 int plan_memory_check(const struct plan *p);
 
-/* Prints the cells as a table: ids, config, mode and the parameters that vary. `all`: every cell; else,
- * of a long plan, the first and the last few. */
-void plan_table(const struct plan *p, bool all);
+/* Prints the cells as a table: ids, config, mode and the parameters that vary. */
+void plan_table(const struct plan *p);
 
 /* A run folder holds config.ini (a copy of the config) and plan.json. plan_read builds
  * the plan again from both, and fails if other cell ids come out (another plugin version). */

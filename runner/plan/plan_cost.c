@@ -64,49 +64,18 @@ struct plan_cost plan_cost(const struct plan *p)
     return cost;
 }
 
-/* ---- free memory ---- */
-
-static bool read_number(const char *path, uint64_t *value)
+int plan_memory_check(const struct plan *p)
 {
-    char word[64];
-    AUTO_FCLOSE FILE *f = fopen(path, "re");
-    bool good = f && fscanf(f, "%63s", word) == 1 && word[0] >= '0' && word[0] <= '9';
-    if (good)
-        *value = strtoull(word, NULL, 10); /* "max" is no number: no limit */
-    return good;
-}
-
-uint64_t plan_free_memory(void)
-{
-    uint64_t least = UINT64_MAX, limit, used;
-    char line[4096], group[3072] = "";
+    uint64_t local = (uint64_t)(p->set.launch.ranks / p->set.launch.nodes);
+    uint64_t one = plan_cost(p).host_B, all, there = UINT64_MAX;
     unsigned long long kib = 0;
+    char line[256];
     AUTO_FCLOSE FILE *memory = fopen("/proc/meminfo", "re");
     while (memory && fgets(line, sizeof line, memory) &&
            sscanf(line, "MemAvailable: %llu", &kib) != 1)
         ;
     if (kib)
-        least = kib * 1024;
-    /* The least that the control group and those above it leave. */
-    AUTO_FCLOSE FILE *own = fopen("/proc/self/cgroup", "re");
-    while (own && fgets(line, sizeof line, own) && sscanf(line, "0::%3071s", group) != 1)
-        ;
-    for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
-        *end = '\0';
-        AUTO_FREE char *limit_path = xstrfmt("/sys/fs/cgroup%s/memory.max", group);
-        AUTO_FREE char *used_path = xstrfmt("/sys/fs/cgroup%s/memory.current", group);
-        if (read_number(limit_path, &limit) && read_number(used_path, &used)) {
-            uint64_t left = limit > used ? limit - used : 0;
-            least = left < least ? left : least;
-        }
-    }
-    return least;
-}
-
-int plan_memory_check(const struct plan *p)
-{
-    uint64_t local = (uint64_t)(p->set.launch.ranks / p->set.launch.nodes);
-    uint64_t one = plan_cost(p).host_B, all, there = plan_free_memory();
+        there = kib * 1024;
     if (!__builtin_mul_overflow(one, local, &all) && all <= there)
         return GS_OK;
     return fail_at(GS_CANNOT, p->config->path, config_section(p->config, p->section)->line,
@@ -117,10 +86,6 @@ int plan_memory_check(const struct plan *p)
 }
 
 /* ---- the table ---- */
-
-#define SHOWN_MAX 60 /* cells that are all printed; of more, the ends */
-#define HEAD 8
-#define TAIL 4
 
 static bool varies(const struct plan *p, const struct wl_param *param)
 {
@@ -159,10 +124,9 @@ static void add_row(struct table *t, const struct cell *c)
         words_add(&t->cells, "");
 }
 
-void plan_table(const struct plan *p, bool all)
+void plan_table(const struct plan *p)
 {
     struct table t = {.p = p};
-    size_t left_out = all || p->n_cells <= SHOWN_MAX ? 0 : p->n_cells - HEAD - TAIL;
     /* Config and mode stand for their parameters; size is shown even where it is one. */
     for (const struct wl_param *q = p->plugin->wl.params; q->name; q++)
         if (q->role == WL_AXIS && (!strcmp(q->name, "size") || varies(p, q)))
@@ -180,16 +144,9 @@ void plan_table(const struct plan *p, bool all)
     if (t.skipped)
         words_add(&t.cells, "skipped");
     size_t columns = t.cells.n;
-    for (size_t g = 0; g < p->n_groups; g++)
-        for (size_t i = p->groups[g].first; i < p->groups[g].first + p->groups[g].n; i++)
-            if (i < HEAD || i >= HEAD + left_out)
-                add_row(&t, &p->cells[i]);
-            else if (i == HEAD)
-                for (size_t k = 0; k < columns; k++)
-                    words_add(&t.cells, "…");
+    for (size_t i = 0; i < p->n_cells; i++)
+        add_row(&t, &p->cells[i]);
     text_table_print(&t.cells, columns, 0, NULL);
-    if (left_out)
-        printf("… %zu more cells (--all)\n", left_out);
     for (size_t i = 0; i < t.reasons.n; i++) {
         AUTO_FREE char *line = xstrfmt("[%zu] %s", i + 1, t.reasons.v[i]);
         screen_say(line);

@@ -162,7 +162,7 @@ static int rebuild(const struct reader *r, struct plan **out)
     if (!json_is_integer(seed))
         return fail_at(GS_FAILED, r->path, 0, "damaged: no number 'seed'");
     int code = load_config(r, &config);
-    TRY(code, plan_build(out, config, section, NULL));
+    TRY(code, plan_build(out, config, section, NULL, NULL));
     if (code)
         return code;
     (*out)->seed = (uint64_t)json_integer_value(seed);

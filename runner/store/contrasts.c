@@ -94,13 +94,12 @@ static void sql_place(sqlite3_context *c, int n, sqlite3_value **v)
                         -1, free);
 }
 
-/* Prints the columns of the rows `from`, which may use place(): what differs among the rows `axes_of`. */
-static int print_rows(struct store *s, const char *columns, const char *from, const char *axes_of,
-                      size_t keys)
+/* Prints the columns of the rows `from`, which may use place(): what differs among these rows. */
+static int print_rows(struct store *s, const char *columns, const char *from)
 {
-    struct printing how = {.format = PRINT_TEXT, .keys = keys};
+    struct printing how = {.format = PRINT_TEXT, .keys = 3};
     struct places p = {0};
-    AUTO_FREE char *which = xstrfmt("SELECT baseline, config, params FROM %s", axes_of),
+    AUTO_FREE char *which = xstrfmt("SELECT baseline, config, params FROM %s", from),
                    *rows = xstrfmt("SELECT %s FROM %s", columns, from);
     int code = store_each(s, which, take_config, &p);
     TRY(code, store_each(s, which, take_params, &p));
@@ -207,7 +206,7 @@ int contrasts_print(struct store *s)
     for (size_t i = 0; i < titles.n; i++) {
         AUTO_FREE char *from = xstrfmt("shown WHERE part = %zu ORDER BY at", i + 1);
         printf("\n%s\n", titles.v[i]);
-        CHECK(print_rows(s, every, from, from, 3));
+        CHECK(print_rows(s, every, from));
     }
     CHECK(print_lines(s, tests, NULL));
     CHECK(print_lines(s, counts, NULL));

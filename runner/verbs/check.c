@@ -65,13 +65,10 @@ static int check_config(const char *path, const char *const *overrides)
     int code = config_load_all(&c, path, overrides);
     if (!c)
         return code;
-    int read = settings_read(c, &set); /* without which no workload can be planned */
-    code = err_worse(code, read);
     AUTO(plan_sections_free) struct sections s = {0};
-    if (!read && (config_workload(c, 0) || !config_section(c, "model"))) {
-        int planned = plan_sections_of(&s, c, NULL);
-        code = err_worse(err_worse(code, planned), s.left_out);
-    }
+    bool sites_only = !config_workload(c, 0) && config_section(c, "model");
+    int read = sites_only ? settings_read(c, &set) : plan_sections_of(&s, c, NULL);
+    code = err_worse(err_worse(code, read), s.left_out);
     code = err_worse(code, check_sites(c));
     code = err_worse(code, limits_claims_check(c));
     config_free(c);

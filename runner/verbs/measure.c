@@ -32,7 +32,6 @@
 struct plan_options {
     const char **set;
     const char *workload;
-    bool all;
 };
 
 /* ---- one workload ---- */
@@ -73,7 +72,7 @@ static void print_cost(const struct plan *p)
         printf("seed: drawn at run\n");
 }
 
-static void print_plan(const struct plan *p, bool all)
+static void print_plan(const struct plan *p)
 {
     AUTO_FREE char *title =
         xstrfmt("[%s] on %s, %lld rank%s on %lld node%s%s", p->section, p->set.platform.name,
@@ -81,7 +80,7 @@ static void print_plan(const struct plan *p, bool all)
                 (long long)p->set.launch.nodes, p->set.launch.nodes == 1 ? "" : "s",
                 launcher_binds_to_gpus(p) ? ", each bound beside its GPU" : "");
     screen_say(title);
-    plan_table(p, all);
+    plan_table(p);
     print_cost(p);
 }
 
@@ -119,13 +118,13 @@ static void print_total(const struct sections *all)
     printf("%s, more on a busy machine\n\n", range(time, sizeof time, least_s, most_s));
 }
 
-static void print_plans(const struct sections *all, const struct plan_options *o)
+static void print_plans(const struct sections *all)
 {
     if (all->n)
         print_total(all);
     for (size_t i = 0; i < all->n; i++) {
         printf("%s", i ? "\n" : "");
-        print_plan(all->plans[i], o->all);
+        print_plan(all->plans[i]);
     }
     fflush(stdout);
 }
@@ -159,21 +158,18 @@ static int show_sections(struct config *c, const struct plan_options *o)
         return GS_OK;
     }
     CHECK(plan_sections_of(&all, c, o->workload));
-    print_plans(&all, o);
+    print_plans(&all);
     CHECK(check_plans(&all));
     say_next(c, o);
     return GS_OK;
 }
 
-/* Checks the settings first, so that a fault in them is reported once, not per section. */
 static int plan_config(void *request, char **words, int n)
 {
     (void)n;
     const struct plan_options *o = request;
     AUTO(config_free_of) struct config *c = NULL;
-    struct settings set;
     CHECK(config_load(&c, words[0], o->set));
-    CHECK(settings_read(c, &set));
     CHECK(wan_map_check_words(c, NULL));
     return show_sections(c, o);
 }
@@ -181,12 +177,10 @@ static int plan_config(void *request, char **words, int n)
 int cmd_plan(int argc, char **argv)
 {
     struct plan_options o = {0};
-    const struct cli_option options[] = {
-        CLI_SET_ROW(&o.set),
-        {"workload", 'w', CLI_TEXT, &o.workload, "SECTION",
-         "plan only this workload section (default: all)"},
-        {"all", 'a', CLI_FLAG, &o.all, NULL, "print every cell (default: the first ones)"},
-        {0}};
+    const struct cli_option options[] = {CLI_SET_ROW(&o.set),
+                                         {"workload", 'w', CLI_TEXT, &o.workload, "SECTION",
+                                          "plan only this workload section (default: all)"},
+                                         {0}};
     const struct cli cli = {.arguments = "CONFIG",
                             .summary = "Lists the cells that a config defines, with their ids, "
                                        "memory and estimated time. Runs nothing.",

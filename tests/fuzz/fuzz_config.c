@@ -73,7 +73,7 @@ static void plan_section(struct config *c, const char *section)
                                     .params = params,
                                     .cell_size = sizeof(struct fuzz_cell),
                                     .describe = describe};
-    if (!plan_build(&p, config_share(c), section, plugin))
+    if (!plan_build(&p, config_share(c), section, plugin, NULL))
         check(p);
     plan_free(p);
 }

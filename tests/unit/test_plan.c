@@ -10,7 +10,7 @@
 static struct plan *build(const char *text)
 {
     struct plan *p;
-    if (plan_build(&p, toy_config(text), "toy", toy_plugin()))
+    if (plan_build(&p, toy_config(text), "toy", toy_plugin(), NULL))
         fail_msg("%s\n%s", captured, text);
     return p;
 }
@@ -45,7 +45,7 @@ static struct plan *build_null(const char *text, const char *const *set)
     struct plan *p;
     if (config_from_text(&c, "/any/where/box.ini", text, strlen(text), set))
         fail_msg("%s", captured);
-    if (plan_build(&p, c, "null probe", NULL))
+    if (plan_build(&p, c, "null probe", NULL, NULL))
         fail_msg("%s", captured);
     return p;
 }
