@@ -47,6 +47,8 @@ is "$("$gradsync" compare "$proof" 2>/dev/null | sed -n 's/^.* -\([0-9.]*%\) \[-
     "$(sed -n '1s/.*steps \([0-9.]*% shorter \[[^]]*\]\).*/\1/p' <<<"$answer")" \
     'compare prints the numbers of the proof that tune printed'
 exits 0 'show accepts a proof' "$gradsync" show "$proof"
+mkdir data && ln -s ../raw data/raw
+is "$("$gradsync" show 2>/dev/null | head -n 1)" "${answer%%$'\n'*}" 'without a name, show prints the answer of the last tune'
 unlike "$err" 'missing' 'show misses nothing'
 exits 0 'reduce accepts all of them' "$gradsync" query raw --export csv
 is "$(jq -r 'select(.type == "header") | .tune | "\(.command) \(.stage)"' "$proof"/launch-01.01.jsonl)" \
@@ -256,6 +258,8 @@ wrong 'is a pipe, which can be read once only' -n -c <(echo 'any: A=1') -- ./job
 exits 0 'dry-run lists the settings' env NCCL_FOO=1 NCCL_DEBUG=INFO "$gradsync" tune -n -- ./job
 like "$out" 'any: NCCL_FOO=unset' 'dry-run lists the variables of the user'
 unlike "$out" 'NCCL_DEBUG' 'dry-run lists no variables that do not tune'
+printf 'p2p: NCCL_ALGOO=Ring NCCL_MAX_CTAS=3\n' >slips
+is "$("$gradsync" tune -n -c slips -- ./job 2>&1 >/dev/null)" 'slips:1: warning: NCCL_ALGOO is tried as it is; did you mean NCCL_ALGO?' 'a slip is told'
 cat >over_sockets <<'END'
 #!/bin/sh
 [ -z "$NCCL_DEBUG_FILE" ] || echo 'NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0' >"${NCCL_DEBUG_FILE%%%*}x"

@@ -234,6 +234,12 @@ static int add_resources(struct text *t, const struct plan *p)
                  {"gpus_per_node", "gpus-per-node",
                   s->gpus_per_node[strspn(s->gpus_per_node, "0")] ? s->gpus_per_node : ""}};
     int code = GS_OK;
+    if (*p->set.platform.device && !*s->gpus_per_node &&
+        !config_find(p->config, "slurm", "sbatch.gres") &&
+        !config_find(p->config, "slurm", "sbatch.gpus"))
+        code = fail_at(GS_USAGE, p->config->path, 0,
+                       "[slurm] has no gpus_per_node, but [platform] has a device: a job would get "
+                       "no GPU; set it, to 0 if the cluster gives GPUs without a request");
     for (size_t i = 0; i < COUNT(named); i++)
         if (add_option(t, p, named[i].key, named[i].name, named[i].value))
             code = GS_USAGE;

@@ -141,8 +141,8 @@ int locate_failed(enum gs_exit code, const char *path, unsigned names)
     if (names & (LOCATE_RUN | LOCATE_ONE_RUN) && !strcmp(path, LOCATE_DATA))
         return fail_at(
             code, path, 0,
-            "cannot be read: %s; no recordings here: measure with 'gradsync run CONFIG', "
-            "or go to their folder",
+            "cannot be read: %s; no recordings here: measure with 'gradsync tune -- COMMAND' or "
+            "'gradsync run CONFIG', or go to their folder",
             strerror(why));
     if (names & LOCATE_CONFIG)
         locate_configs(&known);

@@ -1928,6 +1928,21 @@ int tune_draw(const char *dir, const char *file)
     return code;
 }
 
+char *tune_latest(const char *run)
+{
+    AUTO_WORDS struct words names = {0};
+    AUTO_FREE char *below = xstrfmt("%s/../../" JOB_TUNE, run);
+    if (strstr(run, "/" JOB_TUNE "/") || strstr(run, "/" JOB_TRIAL "/"))
+        files_list(below, "*-tune-*", &names);
+    words_sort(&names);
+    for (size_t i = names.n; i-- > 0;) {
+        AUTO_FREE char *dir = xstrfmt("%s/%s", below, names.v[i]);
+        if (tune_is_run(dir))
+            return realpath(dir, NULL);
+    }
+    return NULL;
+}
+
 int tune_print(const char *path, struct words *runs)
 {
     AUTO_WORDS struct words names = {0};

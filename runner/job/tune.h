@@ -17,5 +17,7 @@ bool tune_is_run(const char *dir);
 /* What tune printed of a run of it, or of each below the folder of a platform, and where the numbers are recorded. Adds
  * the names of these recordings. */
 int tune_print(const char *path, struct words *runs);
+/* The folder of the last tune of the platform, if tune recorded this run; the caller frees it. NULL: it did not. */
+char *tune_latest(const char *run);
 /* Writes its bars as SVG. */
 int tune_draw(const char *dir, const char *file);

@@ -372,6 +372,35 @@ static void add_without(struct tune_settings *all, enum tune_link link)
 
 /* ---- the user's file ---- */
 
+/* Warns of a variable one letter away from one of the table. No more than that: there are many others, also
+ * of NCCL's plugins. */
+static void warn_of_slips(const struct tune_setting *s, const char *file, int number)
+{
+    static struct words warned; /* files are read again when the link is known */
+    AUTO_WORDS struct words known = {0};
+    for (size_t i = 0; i < COUNT(rows); i++)
+        for (const char *word = rows[i].settings; *word; word += strspn(word, "| ")) {
+            words_addf(&known, "%.*s", (int)strcspn(word, "="), word);
+            word += strcspn(word, "| ");
+        }
+    for (size_t i = 0; i < s->variables.n; i++) {
+        size_t n = strcspn(s->variables.v[i], "="), same = 0;
+        AUTO_FREE char *name = xstrfmt("%.*s", (int)n, s->variables.v[i]);
+        const char *near = text_nearest(name, (const char *const *)known.v, known.n);
+        if (!near || words_has(&known, name) || words_has(&warned, name))
+            continue;
+        const char *a = name + n, *b = near + strlen(near);
+        while (name[same] && name[same] == near[same])
+            same++;
+        for (; a > name + same && b > near + same && a[-1] == b[-1]; a--)
+            b--;
+        if (a - name > (long)same + 1 || b - near > (long)same + 1)
+            continue;
+        words_add(&warned, name);
+        fail_at(GS_OK, file, number, "warning: %s is tried as it is; did you mean %s?", name, near);
+    }
+}
+
 /* "LINK: NAME=VALUE ...  # what it changes". Every line is checked, also those of other links. */
 static int take_line(struct tune_settings *all, const char *file, int number, char *line,
                      enum tune_link link)
@@ -402,6 +431,8 @@ static int take_line(struct tune_settings *all, const char *file, int number, ch
         add(now ? all : &others, of, line,
             comment ? comment + strspn(comment, " ") : "a row of your file", why, sizeof why);
     bool none = s && s->weight == 0;
+    if (s)
+        warn_of_slips(s, file, number);
     tune_settings_free(&others);
     if (!s)
         return fail_at(GS_USAGE, file, number, "%s", why);

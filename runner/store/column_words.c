@@ -282,6 +282,12 @@ const struct term terms[] = {
     {"arms", "",
      "the variants of a job that give its price: collectives of 64 KiB or more left out (none), "
      "halved (half) or cut to one element (one); docs/tune.md"},
+    {"trial", "", "a comparison of settings inside your running job; docs/deciding.md"},
+    {"proof", "",
+     "launches of your job that did not choose its best setting, and in which it must win again; "
+     "docs/tune.md"},
+    {"control", "", "a copy of NCCL without any change: if its steps differ, no copy is trusted"},
+    {"worth", "", "the smallest gain of interest, a share of the step (tune --worth; 1%)"},
     {0},
 };
 

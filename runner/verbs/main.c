@@ -78,11 +78,16 @@ static int main_help(void)
     }
     AUTO_FREE char *example =
         err_as_called("gradsync tune -- torchrun --nproc_per_node 2 train.py");
+    AUTO_WORDS struct words plugins = {0};
+    plugin_names(&plugins);
     printf("Example: %s\n"
            "'gradsync help VERB' lists options; 'help PLUGIN' and 'help config' list keys.\n"
-           "GRADSYNC_PLUGIN_PATH=DIR: find plugins there too.\n"
+           "%s\n"
            "Exit: 0 done; 1 something measured failed; 2 usage or config; 3 cannot run here.\n",
-           example);
+           example,
+           plugins.n
+               ? "GRADSYNC_PLUGIN_PATH=DIR: find plugins there too."
+               : "No plugins here: plan, run and submit need gradsync built from its source.");
     return GS_OK;
 }
 

@@ -211,8 +211,11 @@ static int show(void *request, char **words, int n)
     choice.one = true;
     runs_choice_say(&choice);
     const char *dir = runs_choice_latest(&choice)->dir;
+    AUTO_FREE char *tune = choice.platform ? tune_latest(dir) : NULL;
     if (svg)
-        return tune_draw(dir, svg);
+        return tune_draw(tune ? tune : dir, svg);
+    if (tune)
+        return tune_print(tune, &title);
     CHECK(open_run(&s, dir));
     CHECK(store_texts(&s, title_of, &title));
     if (!title.n)
@@ -229,7 +232,7 @@ int cmd_show(int argc, char **argv)
     const struct cli cli = {.arguments = "[PLATFORM | RUN | RAW]",
                             .summary = "Prints a table of a run, of the latest run of "
                                        "a platform or of the latest below RAW (default: the "
-                                       "latest run of this machine).",
+                                       "latest run of this machine); of tune, its answer.",
                             .example = "gradsync show local",
                             .options = options,
                             .args = {0, 1}};

@@ -7,6 +7,7 @@ ${CC:-gcc} -fPIC -shared -o libabsent.so absent.c
 compile bad needs.so -DNAME=needs -Wl,--no-as-needed -L. -labsent
 rm libabsent.so
 $ gradsync help nul
+$ for word in trial control proof worth; do gradsync help $word; done
 $ gradsync help ./none.so
 $ gradsync help ./other_abi.so
 $ gradsync help ./no_symbol.so

@@ -27,6 +27,7 @@ for name in wrap hold export 'x y' 'a$b' array chdir -x; do echo "$name"; done >
 $ while IFS= read -r name; do told dry --set "slurm:sbatch.$name=1"; done <refused_options
 { cat q.ini && echo '[null again]'; } >twice.ini
 $ config=twice.ini dry --set 'slurm:account=$(id)'
+$ told dry --set platform:device=GPU; dry --set platform:device=GPU --set slurm:sbatch.gres=gpu:4 | grep gres
 sed 's/^partition = main/partition = mian/' q.ini >mian.ini
 $ gradsync submit -o camps mian.ini
 $ gradsync submit -o camps twice.ini --set slurm:time=36h 2>&1 | sed 's/takes .* at least/takes T at least/'
