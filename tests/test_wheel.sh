@@ -22,6 +22,8 @@ for at in "$tmp/env" "$tmp/unpacked"; do
     prints 'NCCL_' "$at/bin/gradsync" tune --dry-run -- true
     ok "${at##*/}: the engine is there" test -e "$at/lib/gradsync/libgradsync-engine.so" -a -e "$at/lib/gradsync/libgradsync-audit.so"
     fails 3 "this installation has none .*build gradsync from its source" "$at/bin/gradsync" run local
+    is "$(wc -l <<<"$err")" 1 "${at##*/}: that is said once"
+    prints 'No plugins here: plan, run and submit need' "$at/bin/gradsync" help
 done
 
 # A user without root, in an empty folder, as from another machine.
