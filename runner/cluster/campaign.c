@@ -113,11 +113,11 @@ static int read_recordings(struct camp_run *r)
 {
     AUTO(ledger_free_of) struct ledger *l = NULL;
     CHECK(ledger_read(&l, r->dir));
-    if (!l->plan.root)
+    if (!l->plan)
         return fail_at(GS_FAILED, r->dir, 0, "has no plan.json; restore the file");
-    r->n_cells = l->plan.n;
+    r->n_cells = l->n_cells;
     for (size_t i = 0; i < r->n_cells; i++) {
-        const struct planned_cell *cell = &l->plan.cells[i];
+        const struct ledger_cell *cell = &l->cells[i];
         bool failed = false;
         for (size_t k = 0; k < r->n_tasks; k++)
             for (int launch = r->tasks[k].first; launch <= r->tasks[k].last; launch++) {

@@ -16,53 +16,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what plan.json says ---- */
+/* ---- cells ---- */
 
-static int by_id(const void *a, const void *b)
+size_t ledger_find(const struct ledger *l, const char *id)
 {
-    return strcmp(((const struct planned_cell *)a)->id, ((const struct planned_cell *)b)->id);
+    const json_t *place = json_object_get(l->places, id);
+    return place ? (size_t)json_integer_value(place) : l->n_cells;
 }
 
-static int index_cells(struct ledger_plan *p, const char *path)
+static void add_cell(struct ledger *l, const char *id, const char *group)
 {
-    size_t i;
-    json_t *o, *cells = json_object_get(p->root, "cells");
-    p->cells = xcalloc(json_array_size(cells) + 1, sizeof *p->cells);
-    json_array_foreach(cells, i, o)
-    {
-        struct planned_cell *c = &p->cells[p->n++];
-        c->id = json_string_value(json_object_get(o, "id"));
-        c->group = json_string_value(json_object_get(o, "group"));
-        if (!c->id || !*c->id || !c->group || !*c->group)
-            return fail_at(GS_FAILED, path, 0,
-                           "damaged: cell %zu has no id, or no group; restore the file", i + 1);
-    }
-    if (p->n)
-        qsort(p->cells, p->n, sizeof *p->cells, by_id);
-    for (i = 1; i < p->n; i++)
-        if (!by_id(&p->cells[i - 1], &p->cells[i]))
-            return fail_at(GS_FAILED, path, 0, "damaged: cell %s is listed twice; restore the file",
-                           p->cells[i].id);
-    return GS_OK;
+    struct ledger_cell *c = &APPEND(l->cells, l->n_cells);
+    snprintf(c->id, sizeof c->id, "%s", id);
+    snprintf(c->group, sizeof c->group, "%s", group);
+    json_object_set_new(l->places, id, json_integer((json_int_t)l->n_cells - 1));
 }
 
-int ledger_plan_read(struct ledger_plan *p, const char *dir)
+/* GS_OK, or GS_FAILED, reported: plan.json is damaged, or config.ini is not the planned config. */
+static int read_plan(struct ledger *l)
 {
-    AUTO_FREE char *path = xstrfmt("%s/plan.json", dir), *config = xstrfmt("%s/config.ini", dir);
+    AUTO_FREE char *path = xstrfmt("%s/plan.json", l->dir),
+                   *config = xstrfmt("%s/config.ini", l->dir);
     char hex[65];
-    *p = (struct ledger_plan){0};
-    CHECK(json_names_load(&p->root, path));
-    if (!p->root)
+    size_t i;
+    json_t *o;
+    l->places = json_object();
+    CHECK(json_names_load(&l->plan, path));
+    if (!l->plan)
         return GS_OK;
-    CHECK(sha256_file(path, p->sha256));
-    const json_t *launches = json_object_get(p->root, "launches");
+    CHECK(sha256_file(path, l->plan_sha256));
+    const json_t *launches = json_object_get(l->plan, "launches");
     json_int_t n = json_integer_value(launches);
     if (launches && (n < 1 || n > SET_LAUNCHES_MAX)) /* readers visit every launch */
         return fail_at(GS_FAILED, path, 0,
                        "damaged: launches = %lld: must be 1 to %d; restore the file", (long long)n,
                        SET_LAUNCHES_MAX);
-    CHECK(index_cells(p, path));
-    const char *planned = json_string_value(json_object_get(p->root, "config_sha256"));
+    json_array_foreach(json_object_get(l->plan, "cells"), i, o)
+    {
+        const char *id = json_text_of(o, "id"), *group = json_text_of(o, "group");
+        if (!*id || !*group)
+            return fail_at(GS_FAILED, path, 0,
+                           "damaged: cell %zu has no id, or no group; restore the file", i + 1);
+        if (ledger_find(l, id) < l->n_cells)
+            return fail_at(GS_FAILED, path, 0, "damaged: cell %s is listed twice; restore the file",
+                           id);
+        add_cell(l, id, group);
+    }
+    const char *planned = json_string_value(json_object_get(l->plan, "config_sha256"));
     if (!planned)
         return GS_OK;
     CHECK(sha256_file(config, hex));
@@ -72,34 +72,27 @@ int ledger_plan_read(struct ledger_plan *p, const char *dir)
                          "edited: its SHA-256 differs from the one in plan.json; restore the file");
 }
 
-void ledger_plan_free(struct ledger_plan *p)
-{
-    json_decref(p->root);
-    free(p->cells);
-    *p = (struct ledger_plan){0};
-}
-
 /* ---- one recording ---- */
 
-struct seen { /* a (cell, copy) */
-    char cell[PLAN_ID], group[PLAN_ID];
-    int64_t copy, block; /* block: the last one read */
-    int64_t blocks;      /* number read */
-    bool closed;         /* its group line was read */
+struct seen { /* of a cell and copy in this file */
+    bool declared;
+    int64_t block, blocks; /* the last one read, and how many were read */
 };
 
 struct walk {
     const char *path;
-    const struct ledger_plan *plan;     /* NULL: none */
     const char *run_id;                 /* NULL: of any run */
-    struct ledger *ledger;              /* that takes the lines without a fault; NULL: none */
+    struct ledger *ledger;              /* takes the lines without a fault */
     size_t file;                        /* in it */
-    const struct ledger_reader *reader; /* that takes them, too; NULL: none */
+    const struct ledger_reader *reader; /* takes them, too; NULL: none */
     int code;                           /* its */
     struct raw *raw;
     size_t faults;
-    struct seen *seen;
+    struct seen *seen; /* of both copies of each cell of the ledger */
     size_t n_seen;
+    size_t cell;         /* of the last cell or block */
+    char group[PLAN_ID]; /* of the last cell line */
+    bool closed;         /* that group */
 };
 
 static void fault(struct walk *w, const struct raw_line *l, const char *fmt, ...)
@@ -133,13 +126,12 @@ static bool integer(struct walk *w, const struct raw_line *l, const char *key, i
     return counted(w, raw_integer(w->raw, l, key, out));
 }
 
-/* From the end: the cells of the group that is being measured are the last. */
-static struct seen *find(struct walk *w, const char *cell, int64_t copy)
+/* NULL: the file has no such cell line before. */
+static struct seen *find_seen(struct walk *w, const char *cell, int64_t copy)
 {
-    for (size_t i = w->n_seen; i-- > 0;)
-        if (w->seen[i].copy == copy && !strcmp(w->seen[i].cell, cell))
-            return &w->seen[i];
-    return NULL;
+    w->cell = ledger_find(w->ledger, cell);
+    size_t at = 2 * w->cell + (size_t)copy;
+    return (copy == 0 || copy == 1) && at < w->n_seen && w->seen[at].declared ? &w->seen[at] : NULL;
 }
 
 /* ---- lines ---- */
@@ -154,7 +146,7 @@ static void check_header(struct walk *w, const struct raw_line *l)
     const char *run_id, *name = path_name(w->path);
     int64_t launch, attempt;
     int by_name, attempt_by_name;
-    const struct ledger_plan *plan = w->plan;
+    const json_t *plan = w->ledger->plan;
     if (string(w, l, "run_id", &run_id) && w->run_id && strcmp(run_id, w->run_id))
         fault(w, l, "foreign: recorded by run '%s', in the folder '%s'; name the folder as the run",
               run_id, w->run_id);
@@ -170,13 +162,13 @@ static void check_header(struct walk *w, const struct raw_line *l)
         sha256_hex(text, strlen(text), hex);
     if (*hex && strcmp(hex, sha))
         fault(w, l, "damaged: its config differs from its config_sha256; restore the file");
-    if (!plan || !plan->root)
+    if (!plan)
         return;
     const char *of_plan = recorded_hash(l, "plan_sha256");
-    const char *planned = json_string_value(json_object_get(plan->root, "config_sha256"));
+    const char *planned = json_string_value(json_object_get(plan, "config_sha256"));
     if (sha && planned && strcmp(sha, planned))
         fault(w, l, "foreign: recorded with another config than plan.json's");
-    if (of_plan && strcmp(of_plan, plan->sha256))
+    if (of_plan && strcmp(of_plan, w->ledger->plan_sha256))
         fault(w, l, "foreign: recorded with another plan.json; restore that file");
 }
 
@@ -187,20 +179,27 @@ static void check_cell(struct walk *w, const struct raw_line *l)
     if (!string(w, l, "cell", &cell) || !string(w, l, "group", &group) ||
         !integer(w, l, "copy", &copy) || !integer(w, l, "size_B", &size))
         return;
-    if (find(w, cell, copy)) {
+    struct ledger *of = w->ledger;
+    if (find_seen(w, cell, copy)) {
         fault(w, l, "cell %s, copy %lld is declared twice", cell, (long long)copy);
         return;
     }
-    const struct ledger_plan *p = w->plan;
-    const struct planned_cell key = {.id = cell}, *planned = NULL;
-    if (p && p->n)
-        planned = bsearch(&key, p->cells, p->n, sizeof *p->cells, by_id);
-    if (p && p->root && !(planned && !strcmp(planned->group, group)))
-        fault(w, l, "foreign: cell %s of group %s is not in plan.json", cell, group);
-    struct seen *s = &APPEND(w->seen, w->n_seen);
-    *s = (struct seen){.copy = copy};
-    snprintf(s->cell, sizeof s->cell, "%s", cell);
-    snprintf(s->group, sizeof s->group, "%s", group);
+    bool known = w->cell < of->n_cells;
+    if (of->plan ? !known || strcmp(of->cells[w->cell].group, group)
+                 : known && strcmp(of->cells[w->cell].group, group))
+        fault(w, l, "foreign: cell %s of group %s is not in %s", cell, group,
+              of->plan ? "plan.json" : "the launches before");
+    else if (copy != 0 && copy != 1)
+        fault(w, l, "copy %lld: must be 0 or 1", (long long)copy);
+    else {
+        if (!known)
+            add_cell(of, cell, group);
+        while (w->n_seen < 2 * of->n_cells)
+            APPEND(w->seen, w->n_seen) = (struct seen){0};
+        w->seen[2 * w->cell + (size_t)copy].declared = true;
+        w->closed = w->closed && !strcmp(w->group, group);
+        snprintf(w->group, sizeof w->group, "%s", group);
+    }
 }
 
 static void check_block(struct walk *w, const struct raw_line *l)
@@ -210,18 +209,17 @@ static void check_block(struct walk *w, const struct raw_line *l)
     if (!string(w, l, "cell", &cell) || !integer(w, l, "copy", &copy) ||
         !integer(w, l, "block", &block) || !integer(w, l, "iters", &iters))
         return;
-    struct seen *s = find(w, cell, copy);
+    struct seen *s = find_seen(w, cell, copy);
     if (!s) {
         fault(w, l, "a block of cell %s, copy %lld comes before its cell line", cell,
               (long long)copy);
         return;
     }
-    if (s->closed)
+    if (strcmp(w->ledger->cells[w->cell].group, w->group))
+        fault(w, l, "a block of cell %s is among those of group %s", cell, w->group);
+    else if (w->closed)
         fault(w, l, "a block of cell %s comes after its group was closed", cell);
-    else if (strcmp(s->group, w->seen[w->n_seen - 1].group))
-        fault(w, l, "a block of cell %s is among those of group %s", cell,
-              w->seen[w->n_seen - 1].group);
-    if (copy < 0 || copy > 1 || block < 1 || block > INT32_MAX || iters > INT32_MAX)
+    if (block < 1 || block > INT32_MAX || iters > INT32_MAX)
         fault(w, l, "copy %lld, block %lld, iters=%lld: out of range", (long long)copy,
               (long long)block, (long long)iters);
     if (block <= s->block)
@@ -273,19 +271,16 @@ static void check_group(struct walk *w, const struct raw_line *l)
     {
         const char *cell = json_text_of(o, "cell");
         const json_t *blocks = json_object_get(o, "blocks");
-        const struct seen *s = find(w, cell, json_integer_of(o, "copy"));
+        const struct seen *s = find_seen(w, cell, json_integer_of(o, "copy"));
         if (s && json_is_integer(blocks) && json_integer_value(blocks) != s->blocks)
             fault(w, l, "cell %s has %lld blocks, but its group line counts %lld", cell,
                   (long long)s->blocks, (long long)json_integer_value(blocks));
     }
-    for (size_t i = 0; i < w->n_seen; i++)
-        if (!strcmp(w->seen[i].group, group)) {
-            if (w->seen[i].closed) {
-                fault(w, l, "group %s is closed twice", group);
-                return;
-            }
-            w->seen[i].closed = true;
-        }
+    const struct ledger_file *f = &w->ledger->files[w->file];
+    for (size_t i = 0; i < f->n_closed; i++)
+        if (!strcmp(f->closed[i], group))
+            fault(w, l, "group %s is closed twice", group);
+    w->closed = w->closed || !strcmp(w->group, group);
 }
 
 /* ---- the ledger: lines without a fault ---- */
@@ -299,8 +294,8 @@ static void add_line(struct walk *w, const struct raw_line *line)
 {
     struct ledger *l = w->ledger;
     struct ledger_file *f = &l->files[w->file];
-    if (w->reader && !w->code)
-        w->code = w->reader->line(w->reader->ctx, l, w->file, w->raw, line);
+    if (w->reader && !w->code && !w->faults)
+        w->code = w->reader->line(w->reader->ctx, l, w->file, w->cell, w->raw, line);
     if (line->type == RAW_HEADER && !l->run_id)
         l->run_id = copy_of(line, "run_id");
     else if (line->type == RAW_END)
@@ -325,7 +320,8 @@ static void add_line(struct walk *w, const struct raw_line *line)
 
 /* ---- the file ---- */
 
-static int walk_file(struct walk *w, bool *torn)
+static int walk_file(struct ledger *ledger, size_t file, const char *run_id,
+                     const struct ledger_reader *reader)
 {
     const unsigned simple = 1u << RAW_NOTE | 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_HEALTH;
     static void (*const checks[])(struct walk *, const struct raw_line *) = {
@@ -333,46 +329,41 @@ static int walk_file(struct walk *w, bool *torn)
         [RAW_BLOCK] = check_block,   [RAW_HEALTH] = NULL, [RAW_FAIL] = check_fail,
         [RAW_GROUP] = check_group,   [RAW_END] = NULL,
     };
+    struct walk w = {.path = ledger->files[file].path,
+                     .run_id = run_id ? run_id : ledger->run_id,
+                     .ledger = ledger,
+                     .file = file,
+                     .reader = reader};
     struct raw_line l;
     const char *status;
     bool ended = false;
-    CHECK(raw_open(&w->raw, w->path));
-    raw_without_trees(w->raw, simple & ~(w->reader ? 1u << RAW_CELL | 1u << RAW_HEALTH : 0));
-    for (int got; w->faults < LEDGER_FAULTS_MAX && (got = raw_next(w->raw, ~0u, &l)) != 0;) {
-        size_t faults = w->faults;
+    CHECK(raw_open(&w.raw, w.path));
+    raw_without_trees(w.raw, simple & ~(w.reader ? 1u << RAW_CELL | 1u << RAW_HEALTH : 0));
+    for (int got; w.faults < LEDGER_FAULTS_MAX && (got = raw_next(w.raw, ~0u, &l)) != 0;) {
+        size_t faults = w.faults;
         if (got < 0) {
-            w->faults++;
+            w.faults++;
             continue;
         }
         if (ended)
-            fault(w, &l, "a line comes after the end line");
+            fault(&w, &l, "a line comes after the end line");
         ended = ended || l.type == RAW_END;
         if (l.type == RAW_END)
-            string(w, &l, "status", &status);
+            string(&w, &l, "status", &status);
         if (checks[l.type])
-            checks[l.type](w, &l);
-        if (w->ledger && w->faults == faults)
-            add_line(w, &l);
+            checks[l.type](&w, &l);
+        if (w.faults == faults)
+            add_line(&w, &l);
     }
-    if (w->faults >= LEDGER_FAULTS_MAX)
-        fail_at(GS_FAILED, w->path, 0, "more than %d faults; the rest of the file was not checked",
+    if (w.faults >= LEDGER_FAULTS_MAX)
+        fail_at(GS_FAILED, w.path, 0, "more than %d faults; the rest of the file was not checked",
                 LEDGER_FAULTS_MAX - 1);
-    *torn = raw_torn(w->raw);
-    if (!w->faults)
-        raw_set_checked(w->raw);
-    raw_close(w->raw);
-    free(w->seen);
-    return w->faults ? GS_FAILED : w->code;
-}
-
-int ledger_check_file(const char *path, const struct ledger_plan *plan, const char *run_id)
-{
-    struct walk w = {.path = path, .plan = plan, .run_id = run_id};
-    bool torn = false;
-    int code = walk_file(&w, &torn);
-    if (torn)
-        say("%s: ignoring the incomplete last line", path);
-    return code;
+    ledger->files[file].torn = raw_torn(w.raw);
+    if (!w.faults)
+        raw_set_checked(w.raw);
+    raw_close(w.raw);
+    free(w.seen);
+    return w.faults ? GS_FAILED : w.code;
 }
 
 /* ---- the folder ---- */
@@ -404,16 +395,10 @@ int ledger_read_of(struct ledger **out, const char *dir, const char *run_id,
     struct ledger *l = xcalloc(1, sizeof *l);
     l->dir = xstrdup(dir);
     int code = list_recordings(l);
-    TRY(code, ledger_plan_read(&l->plan, dir));
+    TRY(code, read_plan(l));
     bool plan_read = !code;
     for (size_t i = 0; plan_read && i < l->n_files; i++) {
-        struct walk w = {.path = l->files[i].path,
-                         .plan = &l->plan,
-                         .run_id = run_id ? run_id : l->run_id,
-                         .ledger = l,
-                         .file = i,
-                         .reader = reader};
-        int one = walk_file(&w, &l->files[i].torn);
+        int one = walk_file(l, i, run_id, code ? NULL : reader);
         code = code ? code : one;
     }
     if (code) {
@@ -446,7 +431,9 @@ void ledger_free(struct ledger *l)
         free(l->fails[i].why);
         free(l->fails[i].where);
     }
-    ledger_plan_free(&l->plan);
+    json_decref(l->plan);
+    json_decref(l->places);
+    free(l->cells);
     free(l->files);
     free(l->fails);
     free(l->dir);
@@ -511,7 +498,7 @@ int ledger_next_attempt(const struct ledger *l, int launch)
     return next;
 }
 
-/* ---- one run folder ---- */
+/* ---- checks ---- */
 
 char *ledger_run_id(const char *dir)
 {
@@ -519,15 +506,34 @@ char *ledger_run_id(const char *dir)
     return xstrdup(whole ? path_name(whole) : dir);
 }
 
+static int say_torn(const struct ledger *l, int code)
+{
+    for (size_t i = 0; !code && i < l->n_files; i++)
+        if (l->files[i].torn)
+            say("%s: ignoring the incomplete last line", l->files[i].path);
+    return code;
+}
+
+int ledger_check_file(const char *path)
+{
+    AUTO(ledger_free_of) struct ledger *l = xcalloc(1, sizeof *l);
+    const char *slash = strrchr(path, '/');
+    l->dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
+    struct ledger_file *f = &APPEND(l->files, l->n_files);
+    *f = (struct ledger_file){.path = xstrdup(path)};
+    record_parse_name(path_name(path), &f->launch, &f->attempt);
+    int code = read_plan(l);
+    AUTO_FREE char *run_id = l->plan ? ledger_run_id(l->dir) : NULL;
+    TRY(code, walk_file(l, 0, run_id, NULL));
+    return say_torn(l, code);
+}
+
 int ledger_check_run(const char *dir)
 {
     AUTO(ledger_free_of) struct ledger *l = NULL;
     AUTO_FREE char *run_id = ledger_run_id(dir);
     int code = ledger_read_of(&l, dir, run_id, NULL);
-    for (size_t i = 0; !code && i < l->n_files; i++)
-        if (l->files[i].torn)
-            say("%s: ignoring the incomplete last line", l->files[i].path);
-    return code;
+    return code ? code : say_torn(l, code);
 }
 
 int ledger_check_final(const char *dir)

@@ -12,23 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- what plan.json says ---- */
-
-struct planned_cell {
-    const char *id, *group;
-};
-
-struct ledger_plan {
-    json_t *root; /* NULL: there is no plan.json, as in an imported run */
-    char sha256[65];
-    struct planned_cell *cells; /* sorted by id */
-    size_t n;
-};
-
-/* GS_OK, or GS_FAILED, reported: plan.json is damaged, or config.ini is not the planned config. */
-int ledger_plan_read(struct ledger_plan *p, const char *dir);
-void ledger_plan_free(struct ledger_plan *p);
-
 /* ---- one recording ---- */
 
 /* Reads one recording as a whole and checks every line: its digest, order, ids, counts and
@@ -36,9 +19,8 @@ void ledger_plan_free(struct ledger_plan *p);
 
 #define LEDGER_FAULTS_MAX 20 /* reported for one file */
 
-/* GS_OK, or GS_FAILED with each fault reported. plan NULL: it is not compared with one; run_id NULL: it is
- * of any run. */
-int ledger_check_file(const char *path, const struct ledger_plan *plan, const char *run_id);
+/* Compares it with the plan beside it, if there is one. GS_OK, or GS_FAILED with each fault reported. */
+int ledger_check_file(const char *path);
 
 /* ---- the ledger ---- */
 
@@ -62,9 +44,17 @@ struct ledger_fail {
     char *where; /* "rank 2 on east"; NULL: of no rank */
 };
 
+struct ledger_cell {
+    char id[PLAN_ID], group[PLAN_ID];
+};
+
 struct ledger {
-    char *dir, *run_id;        /* run_id: of the headers; NULL: there is none */
-    struct ledger_plan plan;   /* of plan.json */
+    char *dir, *run_id; /* run_id: of the headers; NULL: there is none */
+    json_t *plan;       /* plan.json; NULL: there is none, as in an imported run */
+    char plan_sha256[65];
+    struct ledger_cell *cells; /* of the plan; without one, of the recordings, as they come */
+    size_t n_cells;
+    json_t *places;            /* {id: its place in cells} */
     struct ledger_file *files; /* sorted by launch, attempt */
     size_t n_files;
     struct ledger_fail *fails;
@@ -74,10 +64,11 @@ struct ledger {
 /* Checks every recording; nothing reads a run that has a fault. GS_OK, or each
  * fault is reported: the folder or a recording cannot be read or is damaged. */
 int ledger_read(struct ledger **out, const char *dir);
-/* Takes each line of the recordings while they are checked, with cells, headers and health as json.
- * What it made is worth nothing if a fault is reported then. */
+/* Takes each line of the recordings while they are checked, with cells, headers and health as json,
+ * until a fault is reported: then what it made is worth nothing. cell: of a cell or a block, its place in
+ * ledger.cells. */
 struct ledger_reader {
-    int (*line)(void *ctx, const struct ledger *l, size_t file, const struct raw *raw,
+    int (*line)(void *ctx, const struct ledger *l, size_t file, size_t cell, const struct raw *raw,
                 const struct raw_line *line); /* GS_OK, or reported */
     void *ctx;
 };
@@ -86,6 +77,9 @@ int ledger_read_of(struct ledger **out, const char *dir, const char *run_id,
                    const struct ledger_reader *reader);
 void ledger_free(struct ledger *l);
 AUTO_POINTER(struct ledger, ledger_free)
+
+/* The place of a cell in ledger.cells; n_cells: there is none. */
+size_t ledger_find(const struct ledger *l, const char *id);
 
 /* True if the group is closed in this launch; *attempt (may be NULL) is the attempt that did. */
 bool ledger_closed(const struct ledger *l, int launch, const char *group, int *attempt);

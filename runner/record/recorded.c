@@ -29,14 +29,6 @@ static size_t group_index(struct recorded *r, const char *id)
     return r->n_groups++;
 }
 
-struct rec_cell *recorded_find(const struct recorded *r, const char *id)
-{
-    for (size_t i = 0; i < r->n_cells; i++)
-        if (!strcmp(r->cells[i].id, id))
-            return &r->cells[i];
-    return NULL;
-}
-
 static struct rec_cell *recorded_add(struct recorded *r, const char *id, const char *group)
 {
     ALLOC_MORE(r->cells, r->n_cells);
@@ -68,7 +60,8 @@ static void describe_cell(struct rec_cell *c, const json_t *o)
 /* The note is "unproven: …" if the library does not report its operation. */
 static void recorded_ran(struct recorded *r, const char *cell, const char *value)
 {
-    struct rec_cell *c = recorded_find(r, cell);
+    size_t place = ledger_find(r->ledger, cell);
+    struct rec_cell *c = place < r->n_cells ? &r->cells[place] : NULL;
     if (!c || !*value || !strncmp(value, "unproven", strlen("unproven")) ||
         text_lists(c->ran, RAN_OR, value))
         return;
@@ -185,14 +178,11 @@ static int read_header(struct recorded *r, const struct raw *raw, const char *pa
     return GS_OK;
 }
 
-static int read_cell(struct recorded *r, const struct raw *raw, const struct raw_line *l,
-                     size_t file)
+static void read_cell(struct recorded *r, size_t cell, const struct raw_line *l, size_t file)
 {
-    const char *id, *group;
-    if (!raw_string(raw, l, "cell", &id) || !raw_string(raw, l, "group", &group))
-        return GS_FAILED;
-    struct rec_cell *c = recorded_find(r, id);
-    c = c ? c : recorded_add(r, id, group);
+    struct rec_cell *c = cell < r->n_cells
+                             ? &r->cells[cell]
+                             : recorded_add(r, raw_text(l, "cell"), raw_text(l, "group"));
     describe_cell(c, l->json);
     /* The parameters of a cell line are an object, in the plugin's order, of texts and numbers. */
     AUTO_TEXT struct text params = {0};
@@ -225,13 +215,11 @@ static int read_cell(struct recorded *r, const struct raw *raw, const struct raw
     if (!last || last->file != file || last->group != c->group)
         APPEND(r->spans, r->n_spans) =
             (struct rec_span){.file = file, .group = c->group, .first = r->n_blocks};
-    return GS_OK;
 }
 
 struct reading {
     struct recorded *r;
     const struct ledger_reader *also; /* NULL: none */
-    size_t cell;                      /* of the last block */
     struct host_load *load;
     struct words ran; /* cell, value, cell, value...: a note may come before its cell line */
 };
@@ -248,22 +236,17 @@ static void read_note(struct reading *in, struct rec_file *f, const struct raw_l
     }
 }
 
-static int read_block(struct reading *in, const struct raw *raw, const struct raw_line *l)
+static int read_block(struct recorded *r, size_t cell, const struct raw *raw,
+                      const struct raw_line *l)
 {
-    struct recorded *r = in->r;
-    const char *id = raw_text(l, "cell");
     int64_t copy, number, iters;
-    size_t k = in->cell;
-    /* From the cell of the block before on: blocks of a group take turns. */
-    for (size_t i = 0; i < r->n_cells && strcmp(r->cells[k].id, id) != 0; i++)
-        k = (k + 1) % r->n_cells;
     if (!r->n_spans || !raw_integer(raw, l, "copy", &copy) ||
         !raw_integer(raw, l, "block", &number) || !raw_integer(raw, l, "iters", &iters))
         return GS_FAILED; /* cannot be: the line was checked */
-    const struct rec_cell *c = &r->cells[in->cell = k];
+    const struct rec_cell *c = &r->cells[cell];
     ALLOC_MORE(r->blocks, r->n_blocks);
     struct rec_block *b = &r->blocks[r->n_blocks++];
-    *b = (struct rec_block){.cell = k,
+    *b = (struct rec_block){.cell = cell,
                             .span = r->n_spans - 1,
                             .copy = (int)copy,
                             .number = (int)number,
@@ -281,8 +264,8 @@ static int read_block(struct reading *in, const struct raw *raw, const struct ra
     return GS_OK;
 }
 
-static int read_line(void *ctx, const struct ledger *ledger, size_t file, const struct raw *raw,
-                     const struct raw_line *l)
+static int read_line(void *ctx, const struct ledger *ledger, size_t file, size_t cell,
+                     const struct raw *raw, const struct raw_line *l)
 {
     struct reading *in = ctx;
     struct recorded *r = in->r;
@@ -292,17 +275,16 @@ static int read_line(void *ctx, const struct ledger *ledger, size_t file, const 
     if (!r->files) {
         r->files = xcalloc(ledger->n_files, sizeof *r->files);
         r->n_files = ledger->n_files;
-        const json_t *plan = ledger->plan.root;
-        size_t i;
-        json_t *cell;
-        r->planned = plan;
-        r->launches = json_integer_of(plan, "launches");
-        json_array_foreach(json_object_get(plan, "cells"), i, cell) describe_cell(
-            recorded_add(r, json_text_of(cell, "id"), json_text_of(cell, "group")), cell);
+        r->planned = ledger->plan;
+        r->launches = json_integer_of(ledger->plan, "launches");
+        const json_t *planned = json_object_get(ledger->plan, "cells");
+        for (size_t i = 0; i < json_array_size(planned); i++)
+            describe_cell(recorded_add(r, ledger->cells[i].id, ledger->cells[i].group),
+                          json_array_get(planned, i));
     }
     host_load_line(in->load, l);
     if (in->also)
-        CHECK(in->also->line(in->also->ctx, ledger, file, raw, l));
+        CHECK(in->also->line(in->also->ctx, ledger, file, cell, raw, l));
     switch (l->type) {
     case RAW_HEADER:
         r->files[file].header = json_incref(l->json);
@@ -312,9 +294,10 @@ static int read_line(void *ctx, const struct ledger *ledger, size_t file, const 
         return GS_OK;
     case RAW_CELL:
         r->files[file].begun = true;
-        return read_cell(r, raw, l, file);
+        read_cell(r, cell, l, file);
+        return GS_OK;
     case RAW_BLOCK:
-        return read_block(in, raw, l);
+        return read_block(r, cell, raw, l);
     case RAW_HEALTH:
         if (of_last)
             host_load_throttled(l->json, &last->readings, &last->throttled);
@@ -332,7 +315,7 @@ static int read_recordings(struct recorded *r, const struct ledger_reader *also)
 {
     struct reading in = {.r = r, .also = also, .load = host_load_new()};
     int code = ledger_read_of(&r->ledger, r->dir, NULL, &(struct ledger_reader){read_line, &in});
-    for (size_t i = 0; i + 1 < in.ran.n; i += 2)
+    for (size_t i = 0; !code && i + 1 < in.ran.n; i += 2)
         recorded_ran(r, in.ran.v[i], in.ran.v[i + 1]);
     for (size_t i = 0; !code && i < r->ledger->n_files; i++)
         if (r->ledger->files[i].torn)

@@ -87,8 +87,6 @@ struct recorded {
     struct disturbed_launches disturbed; /* by other programs; none of an import */
 };
 
-struct rec_cell *recorded_find(const struct recorded *r, const char *id); /* NULL: none */
-
 /* Copies the value of a "key=value" word of cell.params to buf; NULL: no such key. */
 const char *recorded_param(const struct rec_cell *c, const char *key, char *buf, size_t n);
 

@@ -64,9 +64,12 @@ static bool take_block(void *ctx, const struct raw_line *line)
 {
     struct reading *in = ctx;
     struct links *l = in->l;
-    const struct rec_cell *c = recorded_find(in->r, json_text_of(line->json, "cell"));
+    const struct rec_cell *c = NULL;
     const json_t *o = json_object_get(line->json, "each");
     char way[16] = "", round[32] = "";
+    for (size_t i = 0; i < in->r->n_cells && !c; i++)
+        if (!strcmp(in->r->cells[i].id, json_text_of(line->json, "cell")))
+            c = &in->r->cells[i];
     if (json_integer_of(line->json, "copy"))
         return true; /* of the baseline: a second chance that the others had not */
     if (!c || !o || !recorded_param(c, "way", way, sizeof way) ||

@@ -175,18 +175,15 @@ static int check_file(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = path_name(path);
     AUTO_FREE char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
-    AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), *run_id = NULL;
-    AUTO(ledger_plan_free) struct ledger_plan plan = {0};
-    int code = ledger_plan_read(&plan, dir);
+    AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    int code = GS_OK;
     if (!access(manifest, F_OK)) {
         int listed = manifest_verify_file(dir, name);
         /* Without the plan, the recording is not checked against it. */
-        int planned = plan.root ? GS_OK : manifest_verify_file(dir, "plan.json");
-        code = code ? code : listed ? listed : planned;
+        int planned = manifest_verify_file(dir, "plan.json");
+        code = listed ? listed : planned;
     }
-    if (plan.root)
-        run_id = ledger_run_id(dir);
-    int one = ledger_check_file(path, &plan, run_id);
+    int one = ledger_check_file(path);
     return code ? code : one;
 }
 

@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     say_quiet(1);
     read_all(path, data, n);
     read_heads(path, data, n);
-    ledger_check_file(path, NULL, NULL);
+    ledger_check_file(path);
     err_capture(NULL, 0);
     return 0;
 }

@@ -31,8 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     bundle_reported(manifest_verify(dir));
     int code = ledger_read(&l, dir);
     bundle_reported(code);
-    if (!code && l->plan.n && l->n_files)
-        ledger_given_up(l, 1, l->plan.cells[0].id, 1);
+    if (!code && l->n_cells && l->n_files)
+        ledger_given_up(l, 1, l->cells[0].id, 1);
     ledger_free(l);
     int read = recorded_read(&r, dir);
     bundle_reported(read);
