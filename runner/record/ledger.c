@@ -338,7 +338,7 @@ static int walk_file(struct ledger *ledger, size_t file, const char *run_id,
     const char *status;
     bool ended = false;
     CHECK(raw_open(&w.raw, w.path));
-    raw_without_trees(w.raw, simple & ~(w.reader ? 1u << RAW_CELL | 1u << RAW_HEALTH : 0));
+    raw_without_trees(w.raw, simple & ~(w.reader ? 1u << RAW_HEALTH : 0));
     for (int got; w.faults < LEDGER_FAULTS_MAX && (got = raw_next(w.raw, ~0u, &l)) != 0;) {
         size_t faults = w.faults;
         if (got < 0) {

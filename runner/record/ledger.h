@@ -64,11 +64,11 @@ struct ledger {
 /* Checks every recording; nothing reads a run that has a fault. GS_OK, or each
  * fault is reported: the folder or a recording cannot be read or is damaged. */
 int ledger_read(struct ledger **out, const char *dir);
-/* Takes each line of the recordings while they are checked, with cells, headers and health as json,
+/* Takes each line of the recordings while they are checked, headers and health as json,
  * until a fault is reported: then what it made is worth nothing. cell: of a cell or a block, its place in
  * ledger.cells. */
 struct ledger_reader {
-    int (*line)(void *ctx, const struct ledger *l, size_t file, size_t cell, const struct raw *raw,
+    int (*line)(void *ctx, const struct ledger *l, size_t file, size_t cell, struct raw *raw,
                 const struct raw_line *line); /* GS_OK, or reported */
     void *ctx;
 };

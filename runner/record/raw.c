@@ -442,6 +442,16 @@ static int parse(struct raw *r, const char *line, size_t n, struct raw_line *out
                                                                                : damaged(r, fault);
 }
 
+const json_t *raw_tree(struct raw *r, const struct raw_line *line)
+{
+    if (line->head && !r->json) {
+        end_texts(line->head, r->line.s, '"');
+        r->json = json_loads(r->line.s, 0, NULL);
+        end_texts(line->head, r->line.s, '\0');
+    }
+    return r->json;
+}
+
 int raw_next(struct raw *r, unsigned want, struct raw_line *out)
 {
     json_decref(r->json);

@@ -76,6 +76,8 @@ int raw_next(struct raw *r, unsigned want, struct raw_line *line);
 /* From now on, a line of one of these types (as in raw_next) comes without json if its form is simple:
  * it is read by the functions below. Its tree would take several times as long. */
 void raw_without_trees(struct raw *r, unsigned types);
+/* The tree of such a line; valid until the next raw_next. */
+const json_t *raw_tree(struct raw *r, const struct raw_line *line);
 void raw_close(struct raw *r);
 AUTO_POINTER(struct raw, raw_close)
 

@@ -178,18 +178,16 @@ static int read_header(struct recorded *r, const struct raw *raw, const char *pa
     return GS_OK;
 }
 
-static void read_cell(struct recorded *r, size_t cell, const struct raw_line *l, size_t file)
+/* The first line of a cell, in whatever launch. Its parameters are an object, in the plugin's order, of
+ * texts and numbers. */
+static void read_parameters(struct rec_cell *c, const json_t *o)
 {
-    struct rec_cell *c = cell < r->n_cells
-                             ? &r->cells[cell]
-                             : recorded_add(r, raw_text(l, "cell"), raw_text(l, "group"));
-    describe_cell(c, l->json);
-    /* The parameters of a cell line are an object, in the plugin's order, of texts and numbers. */
     AUTO_TEXT struct text params = {0};
     const char *key;
     json_t *v;
-    words_free(&c->values);
-    json_object_foreach(json_object_get(l->json, "params"), key, v)
+    size_t i;
+    describe_cell(c, o);
+    json_object_foreach((json_t *)json_object_get(o, "params"), key, v)
     {
         AUTO_FREE char *number = json_is_string(v) ? NULL : json_dumps(v, JSON_ENCODE_ANY);
         const char *value = number ? number : json_string_value(v);
@@ -199,18 +197,25 @@ static void read_cell(struct recorded *r, size_t cell, const struct raw_line *l,
     }
     if (params.len)
         xstrset(&c->params, params.s);
-    const json_t *metrics = json_object_get(l->json, "metrics");
-    size_t n = c->metrics ? 0 : json_array_size(metrics); /* the first line counts */
-    if (!c->metrics) {
-        c->n_metrics = n;
-        c->metrics = xcalloc(n, sizeof *c->metrics);
-        c->units = xcalloc(n, sizeof *c->units);
+    const json_t *metrics = json_object_get(o, "metrics");
+    c->n_metrics = json_array_size(metrics);
+    c->metrics = xcalloc(c->n_metrics, sizeof *c->metrics);
+    c->units = xcalloc(c->n_metrics, sizeof *c->units);
+    json_array_foreach(metrics, i, v)
+    {
+        c->metrics[i] = xstrdup(json_text_of(v, "name"));
+        c->units[i] = xstrdup(json_text_of(v, "unit"));
     }
-    for (size_t i = 0; i < n; i++) {
-        const json_t *m = json_array_get(metrics, i);
-        c->metrics[i] = xstrdup(json_text_of(m, "name"));
-        c->units[i] = xstrdup(json_text_of(m, "unit"));
-    }
+}
+
+static void read_cell(struct recorded *r, size_t cell, struct raw *raw, const struct raw_line *l,
+                      size_t file)
+{
+    struct rec_cell *c = cell < r->n_cells
+                             ? &r->cells[cell]
+                             : recorded_add(r, raw_text(l, "cell"), raw_text(l, "group"));
+    if (!c->metrics)
+        read_parameters(c, raw_tree(raw, l));
     const struct rec_span *last = r->n_spans ? &r->spans[r->n_spans - 1] : NULL;
     if (!last || last->file != file || last->group != c->group)
         APPEND(r->spans, r->n_spans) =
@@ -265,7 +270,7 @@ static int read_block(struct recorded *r, size_t cell, const struct raw *raw,
 }
 
 static int read_line(void *ctx, const struct ledger *ledger, size_t file, size_t cell,
-                     const struct raw *raw, const struct raw_line *l)
+                     struct raw *raw, const struct raw_line *l)
 {
     struct reading *in = ctx;
     struct recorded *r = in->r;
@@ -294,7 +299,7 @@ static int read_line(void *ctx, const struct ledger *ledger, size_t file, size_t
         return GS_OK;
     case RAW_CELL:
         r->files[file].begun = true;
-        read_cell(r, cell, l, file);
+        read_cell(r, cell, raw, l, file);
         return GS_OK;
     case RAW_BLOCK:
         return read_block(r, cell, raw, l);

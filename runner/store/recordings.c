@@ -135,7 +135,7 @@ static void take_health(struct csv *out, const struct ledger_file *f, const stru
 
 /* While the recording is read (record/ledger.h). */
 static int take_line(void *ctx, const struct ledger *ledger, size_t file, size_t cell,
-                     const struct raw *raw, const struct raw_line *l)
+                     struct raw *raw, const struct raw_line *l)
 {
     struct csv *out = ((struct ingest *)ctx)->out;
     const struct ledger_file *f = &ledger->files[file];

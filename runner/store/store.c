@@ -264,7 +264,9 @@ static bool connect_to(struct store *s)
 {
     sqlite3_close(s->db);
     s->db = NULL;
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    /* A connection is used by one thread: SQLite needs no lock for it, nor for counting memory. */
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     if (sqlite3_open_v2(*s->path ? s->path : ":memory:", &s->db, flags, NULL))
         return false;
     sqlite3_busy_timeout(s->db, WAIT_MS);
