@@ -22,7 +22,6 @@ struct csv_spread {
     struct text rows;    /* without CSV_PARAMS; each ends with a NUL, the first is the header */
     struct words params; /* the CSV_PARAMS of each row */
     struct words keys;   /* in the order of their columns */
-    struct words seen;   /* the keys of each text that differ, "size gemms" */
 };
 
 /* ---- files ---- */
@@ -183,8 +182,6 @@ void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters)
 
 /* ---- parameters ---- */
 
-#define ROUNDS 100 /* of ordering: texts that contradict each other have no order */
-
 /* Its keys and values, without empty values. A word without '=' belongs to the value before it. */
 static void split_params(const char *text, struct words *keys, struct words *values)
 {
@@ -204,55 +201,21 @@ static void split_params(const char *text, struct words *keys, struct words *val
     }
 }
 
-static void put_key(struct words *keys, size_t from, size_t to)
-{
-    char *key = keys->v[from];
-    if (from < to)
-        memmove(keys->v + from, keys->v + from + 1, (to - from) * sizeof *keys->v);
-    else
-        memmove(keys->v + to + 1, keys->v + to, (from - to) * sizeof *keys->v);
-    keys->v[to] = key;
-}
-
-/* Puts each key behind the one before it. True: a known key moved. */
-static bool order_by(struct words *keys, const char *seen)
-{
-    AUTO_WORDS struct words w = {0};
-    bool moved = false;
-    size_t next = 0;
-    words_split(&w, seen, ' ');
-    for (size_t i = 0; i < w.n; i++) {
-        size_t at = words_find(keys, w.v[i]);
-        bool is_new = at == keys->n, behind = at < next;
-        if (is_new)
-            words_add(keys, w.v[i]);
-        if (is_new || behind)
-            put_key(keys, at, is_new ? next : --next);
-        next = (is_new || behind ? next : at) + 1;
-        moved = moved || behind;
-    }
-    return moved;
-}
-
-static void see(struct csv_spread *s, const char *text)
+/* Adds the keys of a text that are new, each behind the one before it. */
+static void add_keys(struct words *all, const char *text)
 {
     AUTO_WORDS struct words keys = {0}, values = {0};
-    AUTO_TEXT struct text seen = {0};
-    text_clear(&seen);
+    size_t next = 0;
     split_params(text, &keys, &values);
-    for (size_t i = 0; i < keys.n; i++)
-        text_addf(&seen, "%s%s", i ? " " : "", keys.v[i]);
-    if (seen.len && !words_has(&s->seen, seen.s))
-        words_add(&s->seen, seen.s);
-}
-
-static void order_columns(struct csv_spread *s)
-{
-    bool moved = true;
-    for (int round = 0; round < ROUNDS && moved; round++) {
-        moved = false;
-        for (size_t i = 0; i < s->seen.n; i++)
-            moved |= order_by(&s->keys, s->seen.v[i]);
+    for (size_t i = 0; i < keys.n; i++) {
+        size_t at = words_find(all, keys.v[i]);
+        if (at == all->n) {
+            words_add(all, keys.v[i]);
+            char *key = all->v[at];
+            memmove(all->v + next + 1, all->v + next, (at - next) * sizeof *all->v);
+            all->v[at = next] = key;
+        }
+        next = at + 1;
     }
 }
 
@@ -278,7 +241,6 @@ static void spread_free(struct csv *c)
     text_free(&c->spread->rows);
     words_free(&c->spread->params);
     words_free(&c->spread->keys);
-    words_free(&c->spread->seen);
     free(c->spread);
     c->spread = NULL;
 }
@@ -290,8 +252,7 @@ static void write_spread(struct csv *c)
     const char *row = s->rows.s, *before = "";
     for (size_t i = 1; i < s->params.n; before = s->params.v[i++])
         if (strcmp(s->params.v[i], before))
-            see(s, s->params.v[i]);
-    order_columns(s);
+            add_keys(&s->keys, s->params.v[i]);
     for (size_t i = 0; i < s->keys.n; i++)
         text_addf(&fields, "," CSV_PARAM "%s", s->keys.v[i]);
     if (!s->keys.n)

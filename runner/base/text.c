@@ -40,6 +40,11 @@ void *xrealloc(void *p, size_t n)
     return checked(realloc(p, n ? n : 1));
 }
 
+void *text_grown(void *array, size_t n, size_t size)
+{
+    return array && (n & (n - 1)) ? array : xrealloc(array, (n ? 2 * n : 1) * size);
+}
+
 char *xstrdup(const char *s)
 {
     return checked(strdup(s));

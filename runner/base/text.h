@@ -74,15 +74,9 @@ bool text_integer(const char *s, long long min, long long max, long long *value,
 
 /* The new last element of an array of n, for an assignment: APPEND(list, n) = value; */
 #define APPEND(array, n)                                                                           \
-    (*((array) = xrealloc((array), ((n) + 1) * sizeof *(array)), &(array)[(n)++]))
-
-/* Makes room for one more element in an array of n, by reallocating it at each power of two. Nothing
- * else may grow the array. */
-#define ALLOC_MORE(array, n)                                                                       \
-    do {                                                                                           \
-        if (!(array) || ((n) & ((n)-1)) == 0)                                                      \
-            (array) = xrealloc((array), ((n) ? 2 * (n) : 1) * sizeof *(array));                    \
-    } while (0)
+    (*((array) = text_grown((array), (n), sizeof *(array)), &(array)[(n)++]))
+/* The array with room for one more element, reallocated at each power of two. Nothing else may grow it. */
+void *text_grown(void *array, size_t n, size_t size);
 
 /* In front of the declaration of a local variable: frees it when its block ends, however it ends. It
  * needs a value, which may be NULL or {0}. Several variables of one declaration are all freed. */

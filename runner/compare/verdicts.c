@@ -19,9 +19,9 @@
 
 struct contrast *comparison_append(struct comparison *c)
 {
-    ALLOC_MORE(c->v, c->n);
-    c->v[c->n] = (struct contrast){0};
-    return &c->v[c->n++];
+    struct contrast *one = &APPEND(c->v, c->n);
+    *one = (struct contrast){0};
+    return one;
 }
 
 struct contrast *comparison_add(struct comparison *c, const struct recorded *r,

@@ -568,8 +568,7 @@ int import_write(struct imported *files, size_t n, const char *out, bool as_laun
                                files[k].imp->path);
     for (size_t i = 0; i < n; i++)
         for (size_t t = 0; t < files[i].imp->n_tests; t++) {
-            ALLOC_MORE(all, count);
-            int one = launch_make(&all[count++], &files[i], t);
+            int one = launch_make(&APPEND(all, count), &files[i], t);
             code = code ? code : one;
         }
     for (size_t i = 0; i < count && !code; i++)

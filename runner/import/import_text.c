@@ -709,8 +709,7 @@ void import_fault(struct imp_cell *c, const char *kind, const char *fmt, ...)
 struct imp_test *import_add_test(struct import *imp, const struct import_lines *in,
                                  const char *workload)
 {
-    ALLOC_MORE(imp->tests, imp->n_tests);
-    struct imp_test *t = &imp->tests[imp->n_tests++];
+    struct imp_test *t = &APPEND(imp->tests, imp->n_tests);
     *t = (struct imp_test){.workload = workload, .metric = "T_ss", .line = in->number};
     return t;
 }
@@ -738,9 +737,8 @@ struct imp_cell *import_cell(const struct import_lines *in, struct imp_test *t,
         import_refuse(in, "more than %d cells in one test", IMP_CELLS);
         return NULL;
     }
-    ALLOC_MORE(t->cells, t->n_cells);
-    t->cells[t->n_cells] = *like;
-    t->last = t->n_cells++;
+    APPEND(t->cells, t->n_cells) = *like;
+    t->last = t->n_cells - 1;
     return &t->cells[t->last];
 }
 
@@ -753,8 +751,7 @@ void import_sample(struct import *imp, const struct import_lines *in, struct imp
                      in->number, (unsigned long long)each_ns, (unsigned long long)c->iters);
         return;
     }
-    ALLOC_MORE(c->time_ns, c->n_samples);
-    c->time_ns[c->n_samples++] = all;
+    APPEND(c->time_ns, c->n_samples) = all;
     imp->samples++;
 }
 

@@ -389,8 +389,7 @@ static int add_cell(struct builder *b, size_t place)
         cell.shape.config_free ? xstrdup("") : sweep_label_config(wl, b->sweep.defaults, values);
     cell.mode = sweep_label_mode(wl, values);
     cell.params = params_text(wl, values);
-    ALLOC_MORE(b->drafts, b->n);
-    struct draft *d = &b->drafts[b->n++];
+    struct draft *d = &APPEND(b->drafts, b->n);
     *d = (struct draft){.cell = cell, .place = place};
     make_ids(b, values, d->cell.id, d->group);
     return GS_OK;

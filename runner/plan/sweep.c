@@ -143,8 +143,7 @@ bool sweep_label_parse(const struct wl_plugin *wl, const void *defaults, const c
 static void sweep_push(struct sweep_axis *axis, const void *member)
 {
     size_t size = param_size(axis->p);
-    if ((axis->n & (axis->n - 1)) == 0)
-        axis->values = xrealloc(axis->values, (axis->n ? 2 * axis->n : 1) * size);
+    axis->values = text_grown(axis->values, axis->n, size);
     memcpy(axis->values + axis->n++ * size, member, size);
 }
 

@@ -23,16 +23,15 @@ static size_t group_index(struct recorded *r, const char *id)
     for (size_t i = 0; i < r->n_groups; i++)
         if (!strcmp(r->groups[i].id, id))
             return i;
-    ALLOC_MORE(r->groups, r->n_groups);
-    r->groups[r->n_groups] = (struct rec_group){0};
-    snprintf(r->groups[r->n_groups].id, PLAN_ID, "%s", id);
-    return r->n_groups++;
+    struct rec_group *g = &APPEND(r->groups, r->n_groups);
+    *g = (struct rec_group){0};
+    snprintf(g->id, PLAN_ID, "%s", id);
+    return r->n_groups - 1;
 }
 
 static struct rec_cell *recorded_add(struct recorded *r, const char *id, const char *group)
 {
-    ALLOC_MORE(r->cells, r->n_cells);
-    struct rec_cell *c = &r->cells[r->n_cells++];
+    struct rec_cell *c = &APPEND(r->cells, r->n_cells);
     *c = (struct rec_cell){.group = group_index(r, group)};
     snprintf(c->id, sizeof c->id, "%s", id);
     xstrset(&c->config, "");
@@ -249,8 +248,7 @@ static int read_block(struct recorded *r, size_t cell, const struct raw *raw,
         !raw_integer(raw, l, "block", &number) || !raw_integer(raw, l, "iters", &iters))
         return GS_FAILED; /* cannot be: the line was checked */
     const struct rec_cell *c = &r->cells[cell];
-    ALLOC_MORE(r->blocks, r->n_blocks);
-    struct rec_block *b = &r->blocks[r->n_blocks++];
+    struct rec_block *b = &APPEND(r->blocks, r->n_blocks);
     *b = (struct rec_block){.cell = cell,
                             .span = r->n_spans - 1,
                             .copy = (int)copy,

@@ -71,7 +71,7 @@ static struct stretch stretch_of(const struct series *s, int launch)
 static struct series *add_series(struct gathered *g, size_t at, size_t cell, int copy,
                                  size_t n_metrics)
 {
-    ALLOC_MORE(g->series, g->n);
+    g->series = text_grown(g->series, g->n, sizeof *g->series);
     memmove(g->series + at + 1, g->series + at, (g->n - at) * sizeof *g->series);
     g->n++;
     g->series[at] = (struct series){.cell = cell, .copy = copy, .whole = true};
@@ -88,9 +88,9 @@ static void add_block(const struct recorded *r, struct gathered *g, const struct
         at++;
     bool there = at < g->n && g->series[at].cell == b->cell && g->series[at].copy == b->copy;
     struct series *s = there ? &g->series[at] : add_series(g, at, b->cell, b->copy, n_metrics);
-    ALLOC_MORE(s->blocks, s->n_blocks);
+    s->blocks = text_grown(s->blocks, s->n_blocks, sizeof *s->blocks);
     for (size_t i = 0; i < n_metrics; i++) {
-        ALLOC_MORE(s->metrics[i], s->n_blocks);
+        s->metrics[i] = text_grown(s->metrics[i], s->n_blocks, sizeof *s->metrics[i]);
         s->metrics[i][s->n_blocks] = b->metrics[i];
     }
     AUTO_FREE double *x = xmalloc(b->n * sizeof *x);

@@ -151,8 +151,8 @@ static void add_line(struct questions *all, struct line line)
     q->settled += !strcmp(line.word, "confirmed");
     q->small += line.c->judgement.small < 0;
     q->open += !strcmp(line.word, "inconclusive");
-    ALLOC_MORE(q->v, q->n);
-    for (k = q->n++; k > 0 && q->v[k - 1].size < line.size; k--)
+    APPEND(q->v, q->n) = line;
+    for (k = q->n - 1; k > 0 && q->v[k - 1].size < line.size; k--)
         q->v[k] = q->v[k - 1];
     q->v[k] = line;
     all->lines++;
