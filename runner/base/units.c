@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -78,60 +79,42 @@ static const struct prefix *find_prefix(const char *name, size_t n)
     return NULL;
 }
 
-/* Whole numbers, and fractions that come to one ("1.5KiB"): digits and up to six decimals. */
-static bool exact(const char **s, uint64_t *whole, uint64_t *millionths)
+/* Digits, up to six decimals and a prefix, which come to a whole number: "1.5Ki". */
+static bool exact(const char *s, bool bytes, uint64_t *value)
 {
-    *whole = *millionths = 0;
-    if (!isdigit((unsigned char)**s))
+    char *end;
+    errno = 0;
+    uint64_t whole = isdigit((unsigned char)*s) ? strtoull(s, &end, 10) : 0, part = 0;
+    if (!isdigit((unsigned char)*s) || errno)
         return false;
-    for (; isdigit((unsigned char)**s); ++*s)
-        if (__builtin_mul_overflow(*whole, 10u, whole) ||
-            __builtin_add_overflow(*whole, (uint64_t)(**s - '0'), whole))
+    if (*end == '.') {
+        uint64_t place = 1000000;
+        if (!isdigit((unsigned char)*++end))
             return false;
-    if (**s == '.') {
-        if (!isdigit((unsigned char)*++*s))
-            return false;
-        uint64_t place = 100000;
-        for (; isdigit((unsigned char)**s); ++*s, place /= 10) {
-            if (!place)
-                return false;
-            *millionths += place * (uint64_t)(**s - '0');
-        }
+        for (; isdigit((unsigned char)*end) && place > 1; end++)
+            part += (place /= 10) * (uint64_t)(*end - '0');
     }
-    *s += strspn(*s, " \t");
-    return true;
-}
-
-static bool scale(uint64_t whole, uint64_t millionths, uint64_t factor, uint64_t *value)
-{
-    uint64_t part = millionths * factor; /* < 10^6 * 2^40: no overflow */
-    return part % 1000000 == 0 && !__builtin_mul_overflow(whole, factor, value) &&
-           !__builtin_add_overflow(*value, part / 1000000, value);
+    end += strspn(end, " \t");
+    size_t n = strlen(end);
+    if (bytes ? n && end[--n] != 'B' : n > 1) /* 128M: of 1000 or of 1024? */
+        return false;
+    const struct prefix *p = find_prefix(end, n);
+    if (!p || part * p->factor % 1000000) /* < 10^6 * 2^40: no overflow */
+        return false;
+    return !__builtin_mul_overflow(whole, p->factor, value) &&
+           !__builtin_add_overflow(*value, part * p->factor / 1000000, value);
 }
 
 bool units_parse_size(const char *text, uint64_t *bytes)
 {
-    uint64_t whole, millionths;
-    if (!exact(&text, &whole, &millionths))
-        return false;
-    size_t n = strlen(text);
-    if (n && text[n - 1] != 'B')
-        return false; /* 128M: of 1000 or of 1024? */
-    const struct prefix *p = find_prefix(text, n ? n - 1 : 0);
-    return p && scale(whole, millionths, p->factor, bytes);
+    return exact(text, true, bytes);
 }
 
 bool units_parse_int(const char *text, int64_t *value)
 {
     bool negative = *text == '-';
-    uint64_t whole, millionths, size;
-    text += negative || *text == '+';
-    if (!exact(&text, &whole, &millionths))
-        return false;
-    const struct prefix *p = find_prefix(text, strlen(text));
-    if (!p || strlen(text) > 1 || !scale(whole, millionths, p->factor, &size))
-        return false;
-    if (size > (uint64_t)INT64_MAX)
+    uint64_t size;
+    if (!exact(text + (negative || *text == '+'), false, &size) || size > (uint64_t)INT64_MAX)
         return false;
     *value = negative ? -(int64_t)size : (int64_t)size;
     return true;

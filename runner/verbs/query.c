@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "base/clock.h"
 #include "base/csv.h"
 #include "base/err.h"
 #include "base/files.h"
@@ -22,7 +21,6 @@
 struct query_request {
     const char *format, **tables, **parameters, *export, *damaged;
     bool stored;
-    struct cli_int seconds;
 };
 
 /* The tables of the sound recordings are written if the caller takes a list of the others. */
@@ -62,11 +60,6 @@ static int export_tables(const struct query_request *q, char **words, int n_word
 
 /* ---- query ---- */
 
-static int is_over(void *end)
-{
-    return clock_now_s() > *(const double *)end;
-}
-
 static int format_of(const char *name, enum print_format *format)
 {
     for (int i = 0; i < PRINT_FORMATS; i++)
@@ -101,14 +94,8 @@ static int query(void *request, char **words, int n)
                        : store_open_roots(&s, (const char *const *)words + 1, (size_t)n - 1);
     for (const char **path = q->tables; !code && path && *path; path++)
         code = store_add_file(&s, *path);
-    double end = clock_now_s() + (double)q->seconds.value;
-    if (!code)
-        sqlite3_progress_handler(s.db, 100000, is_over, &end);
     TRY(code, print_functions(&s));
     TRY(code, print_query(&s, words[0], &how));
-    if (code && is_over(&end))
-        code =
-            fail(GS_FAILED, "query: stopped after %ld s; --seconds allows more", q->seconds.value);
     if (!code && !how.rows && how.format == PRINT_TEXT)
         say("no row");
     return store_finish(&s, code);
@@ -116,7 +103,7 @@ static int query(void *request, char **words, int n)
 
 int cmd_query(int argc, char **argv)
 {
-    struct query_request q = {.seconds = {60, 1, 86400}};
+    struct query_request q = {0};
     const struct cli_option options[] = {
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",
          "text, csv, json, lines (cells with a space between them) or tex (macros: name, form, "
@@ -135,7 +122,6 @@ int cmd_query(int argc, char **argv)
          "the value of :NAME in the query; may be repeated"},
         {"stored", 0, CLI_FLAG, &q.stored, NULL,
          "query " STORE_PATH " as it is, without reading recordings"},
-        {"seconds", 's', CLI_INT, &q.seconds, "SECONDS", "stop after this time (default 60)"},
         {"quiet", 'q', CLI_QUIET, NULL, NULL, "print errors and the rows only"},
         {0},
     };
