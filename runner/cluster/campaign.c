@@ -72,21 +72,15 @@ static void take_line(struct camp_run *r, const json_t *o)
     const char *indices = json_text_of(o, "launches");
     if (job > 0)
         for (size_t i = 0; i < r->n_tasks; i++)
-            if (lists_index(indices, r->tasks[i].first))
+            if (lists_index(indices, (long)i + 1))
                 r->tasks[i].last_job = (long)job;
-    int64_t launches = json_integer_of(o, "launches"), per_job = json_integer_of(o, "per_job");
-    if (r->n_tasks || launches < 1 || launches > SET_LAUNCHES_MAX || per_job < 1 ||
-        per_job > SET_LAUNCHES_MAX)
+    int64_t launches = json_integer_of(o, "launches");
+    if (r->n_tasks || launches < 1 || launches > SET_LAUNCHES_MAX)
         return;
-    r->launches = (int)launches;
-    r->per_job = (int)per_job;
+    r->n_tasks = (size_t)launches;
+    r->tasks = xcalloc(r->n_tasks, sizeof *r->tasks);
     r->throttle = (int)json_integer_of(o, "throttle");
     r->retries = (int)json_integer_of(o, "retries");
-    for (int first = 1; first <= r->launches; first += r->per_job) {
-        int last = first + r->per_job - 1;
-        APPEND(r->tasks, r->n_tasks) =
-            (struct camp_task){.first = first, .last = last < r->launches ? last : r->launches};
-    }
 }
 
 static int read_jobs(struct camp_run *r)
@@ -102,9 +96,9 @@ static int read_jobs(struct camp_run *r)
         if (o)
             take_line(r, o);
     }
-    return r->n_tasks ? GS_OK
-                      : fail_at(GS_FAILED, path, 0,
-                                "damaged: no line says how the launches are divided into jobs");
+    return r->n_tasks
+               ? GS_OK
+               : fail_at(GS_FAILED, path, 0, "damaged: no line says how many launches it has");
 }
 
 /* ---- what a run lacks ---- */
@@ -119,13 +113,12 @@ static int read_recordings(struct camp_run *r)
     for (size_t i = 0; i < r->n_cells; i++) {
         const struct ledger_cell *cell = &l->cells[i];
         bool failed = false;
-        for (size_t k = 0; k < r->n_tasks; k++)
-            for (int launch = r->tasks[k].first; launch <= r->tasks[k].last; launch++) {
-                const struct ledger_fail *f = ledger_given_up(l, launch, cell->id, r->retries);
-                failed = failed || (f && strcmp(f->kind, "skip"));
-                if (!f && !ledger_closed(l, launch, cell->group, NULL))
-                    r->tasks[k].missing = true;
-            }
+        for (size_t k = 0; k < r->n_tasks; k++) {
+            const struct ledger_fail *f = ledger_given_up(l, (int)k + 1, cell->id, r->retries);
+            failed = failed || (f && strcmp(f->kind, "skip"));
+            if (!f && !ledger_closed(l, (int)k + 1, cell->group, NULL))
+                r->tasks[k].missing = true;
+        }
         r->n_failed += failed;
     }
     for (size_t k = 0; k < r->n_tasks; k++)
@@ -228,11 +221,11 @@ int campaign_ask(struct campaign *c)
     for (size_t i = 0; i < c->queue.n; i++) {
         const struct slurm_job *j = &c->queue.v[i];
         for (size_t k = 0; k < c->n; k++)
-            for (size_t t = 0; t < c->runs[k].n_tasks && !strcmp(c->runs[k].name, j->run); t++) {
-                struct camp_task *task = &c->runs[k].tasks[t];
+            if (!strcmp(c->runs[k].name, j->run) && j->index >= 1 &&
+                (size_t)j->index <= c->runs[k].n_tasks) {
+                struct camp_task *task = &c->runs[k].tasks[j->index - 1];
                 bool alive = slurm_job_alive(j), had = task->job && slurm_job_alive(task->job);
-                if (task->first == j->index &&
-                    (!task->job || alive > had || (alive == had && j->array > task->job->array)))
+                if (!task->job || alive > had || (alive == had && j->array > task->job->array))
                     task->job = j;
             }
     }
@@ -279,23 +272,19 @@ static int release_jobs(const long *jobs, size_t n)
              : GS_OK;
 }
 
-/* The first launches of the tasks that lack something and have no job: "1,4%2"; NULL: none. The caller
- * frees it. */
+/* The launches that lack something and have no job: "1,4-6%2"; NULL: none. The caller frees it. */
 static char *wanted_indices(const struct camp_run *r)
 {
     struct text t = {0};
-    for (size_t i = 0; i < r->n_tasks; i++) {
-        const struct camp_task *k = &r->tasks[i];
-        if (!k->missing || (k->job && slurm_job_alive(k->job)))
-            continue;
-        size_t last = i;
-        while (r->per_job == 1 && last + 1 < r->n_tasks && r->tasks[last + 1].missing &&
-               !(r->tasks[last + 1].job && slurm_job_alive(r->tasks[last + 1].job)))
-            last++;
-        text_addf(&t, "%s%d", t.len ? "," : "", k->first);
-        if (last > i)
-            text_addf(&t, "-%d", r->tasks[last].first);
-        i = last;
+    size_t first = 0, last = 0; /* of those that follow each other, counted from 1 */
+    for (size_t i = 1; i <= r->n_tasks + 1; i++) {
+        const struct camp_task *k = i <= r->n_tasks ? &r->tasks[i - 1] : NULL;
+        bool wanted = k && k->missing && !(k->job && slurm_job_alive(k->job));
+        if (wanted && !last)
+            text_addf(&t, "%s%zu", t.len ? "," : "", first = i);
+        if (!wanted && last > first)
+            text_addf(&t, "-%zu", last);
+        last = wanted ? i : 0;
     }
     if (t.len && r->throttle)
         text_addf(&t, "%%%d", r->throttle);
@@ -317,7 +306,7 @@ static int find_held(const struct camp_run *r, long *jobs, size_t *n)
         AUTO_TEXT struct text indices = {0};
         for (size_t k = i; k < r->n_tasks; k++)
             if (r->tasks[k].job && r->tasks[k].job->array == j->array)
-                text_addf(&indices, "%s%d", indices.len ? "," : "", r->tasks[k].first);
+                text_addf(&indices, "%s%zu", indices.len ? "," : "", k + 1);
         if (j->array > r->tasks[i].last_job)
             CHECK(ledger_add(r->dir, j->array, indices.s));
         jobs[(*n)++] = j->array;
@@ -411,11 +400,9 @@ static int make_runs(struct plan *const *plans, size_t n, const char *temp, cons
         if (!files_write_new(path, script.s, 0777))
             return fail_file(path, "written", errno);
         const struct set_measure *m = &plans[i]->set.measure;
-        const struct set_slurm *jobs = &plans[i]->set.slurm;
-        CHECK(append_line(dir, json_pack("{sI sI sI sI}", "launches", (json_int_t)m->launches,
-                                         "per_job", (json_int_t)jobs->launches, "throttle",
-                                         (json_int_t)jobs->throttle, "retries",
-                                         (json_int_t)m->retries)));
+        CHECK(append_line(dir, json_pack("{sI sI sI}", "launches", (json_int_t)m->launches,
+                                         "throttle", (json_int_t)plans[i]->set.slurm.throttle,
+                                         "retries", (json_int_t)m->retries)));
         AUTO_TEXT struct text reply = {0};
         AUTO_FREE char *chdir = xstrfmt("--chdir=%s", dir);
         CHECK(slurm_call(

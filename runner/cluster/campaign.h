@@ -3,7 +3,7 @@
  * Runs that Slurm measures. `submit` makes a folder for each section of a config,
  * CAMPAIGN/PLATFORM/WORKLOAD/RUN, which every compute node must see. It holds, beside config and plan:
  *   job.sh               the job script; may be edited before it is submitted again
- *   jobs.jsonl           the ledger: how the launches are divided into jobs, then one line a job
+ *   jobs.jsonl           the ledger: how many launches there are, then one line a job
  *   slurm-JOB_INDEX.out  the output of a job
  * Every attempt writes a recording of its own there. No other state is stored: the recordings tell what
  * is measured, and Slurm which jobs wait or run.
@@ -24,10 +24,9 @@
 
 #define CAMPAIGNS "data/campaigns"
 
-/* Some launches that one job measures, one after the other. */
+/* A launch, which one job of the array measures. */
 struct camp_task {
-    int first, last;             /* launches */
-    bool missing;                /* a launch lacks a cell that it has not given up */
+    bool missing;                /* it lacks a cell that it has not given up */
     const struct slurm_job *job; /* alive, or the last one that Slurm still knows; NULL: none */
     long last_job;               /* of the ledger; 0: none */
 };
@@ -35,11 +34,11 @@ struct camp_task {
 struct camp_run {
     char *dir;        /* absolute: CAMPAIGN/PLATFORM/WORKLOAD/RUN */
     const char *name; /* its last part, the id of the run */
-    int launches, per_job, throttle, retries;
-    struct camp_task *tasks;
-    size_t n_tasks, n_missing; /* tasks */
-    size_t n_cells, n_failed;  /* cells; given up in a launch, but not skipped */
-    int lock;                  /* -1: not locked */
+    int throttle, retries;
+    struct camp_task *tasks; /* by launch, from 1 */
+    size_t n_tasks, n_missing;
+    size_t n_cells, n_failed; /* cells; given up in a launch, but not skipped */
+    int lock;                 /* -1: not locked */
 };
 
 struct campaign {
@@ -63,7 +62,7 @@ bool campaign_is(const char *folder);
 
 /* Releases and submits. Only after campaign_ask. GS_OK, or reported. */
 int campaign_submit(struct campaign *c);
-/* A job that is submitted for the launches of some tasks: its indices ("1-3,7%2") and its command. */
+/* The command that submits these launches ("1-3,7%2"). */
 void campaign_command(struct words *w, const char *dir, const char *indices);
 
 /* Copies a run whose launches are all measured to RAW/PLATFORM/WORKLOAD/RUN: verified, with a manifest,

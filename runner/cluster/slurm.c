@@ -283,9 +283,7 @@ static int add_preparation(struct text *t, const struct plan *p)
 /* Seconds of a job if the launches of the plan take `all_s` together. */
 static double job_seconds(const struct plan *p, double all_s)
 {
-    double all = (double)p->set.measure.launches;
-    double launches = fmin((double)p->set.slurm.launches, all);
-    return (all_s / all + START_S) * launches + WARNING_S;
+    return all_s / (double)p->set.measure.launches + START_S + WARNING_S;
 }
 
 /* [slurm] time, or what a job takes at most. */
@@ -319,15 +317,9 @@ int slurm_script(struct text *t, const struct plan *p, const char *dir)
     shell_quote(t, program);
     text_add(t, "\nrun=");
     shell_quote(t, dir);
-    text_add(t, "\nfirst=$SLURM_ARRAY_TASK_ID\n");
-    if (p->set.slurm.launches == 1)
-        text_add(t, "last=$first\n");
-    else
-        text_addf(t, "last=$((first + %lld))\n[ \"$last\" -le %lld ] || last=%lld\n",
-                  (long long)p->set.slurm.launches - 1, (long long)p->set.measure.launches,
-                  (long long)p->set.measure.launches);
     /* exec, because the signal goes to the process of the script only. */
-    text_add(t, "exec \"$gradsync\" resume --commands --launch \"$first-$last\" \"$run\"\n");
+    text_add(t,
+             "\nexec \"$gradsync\" resume --commands --launch \"$SLURM_ARRAY_TASK_ID\" \"$run\"\n");
     return code;
 }
 

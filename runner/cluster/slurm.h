@@ -22,7 +22,7 @@ int slurm_call(struct text *out, const char *purpose, const char *const *argv);
 struct slurm_job {
     char *run;  /* the id of the run that its comment names */
     long array; /* the number that sbatch printed */
-    long index; /* in the array: the first launch that it measures */
+    long index; /* in the array: the launch that it measures */
     char state[24], reason[64];
 };
 
@@ -38,8 +38,7 @@ bool slurm_job_held(const struct slurm_job *j);  /* it waits until it is release
 
 /* ---- the job script ---- */
 
-/* The script that measures launches of the run folder `dir`: the index of the array is the first of
- * them. GS_OK, or GS_USAGE with each value reported that cannot stand in a job script. */
+/* The script that measures a launch of the run folder `dir`, the index of the array. GS_OK, or GS_USAGE with each value reported that cannot stand in a job script. */
 int slurm_script(struct text *t, const struct plan *p, const char *dir);
 /* May the folder be one of a job? Slurm expands '%' and '\' in paths. */
 bool slurm_path(const char *path);

@@ -71,7 +71,6 @@ const struct wl_param settings_slurm[] = {
     {TEXT(set_slurm, gpus_per_node), NULL, "", 0, 0, NULL, "GPUs to request per node, e.g. 4 or h100:4; 0: no request, though the platform has GPUs"},
     {TIME(set_slurm, time), "s", "0", 0, 30 * DAY, NULL, "time limit of a job, e.g. 2h or 02:00:00; 0: computed from the plan"},
     {BOOL(set_slurm, exclusive), NULL, "yes", 0, 0, NULL, "keep other jobs off the nodes"},
-    {INT(set_slurm, launches), NULL, "1", 1, SET_LAUNCHES_MAX, NULL, "launches per job, one after another"},
     {INT(set_slurm, throttle), NULL, "0", 0, 1e5, NULL, "maximum jobs of a section that run at a time; 0: no limit"},
     {LONG_TEXT(set_slurm, setup), NULL, "", 0, LONG_MAX, NULL, "shell line to run before the measurement, e.g. module load openmpi cuda"},
     {0}};

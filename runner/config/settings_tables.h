@@ -57,7 +57,6 @@ struct set_slurm {
     char gpus_per_node[WL_TEXT_MAX]; /* "4" or "h100:4"; "" or "0": none requested */
     double time;                     /* seconds; 0: from the plan */
     bool exclusive;
-    int64_t launches;         /* launches per job, one after another */
     int64_t throttle;         /* jobs that run at a time; 0: no limit */
     char setup[SET_TEXT_MAX]; /* a shell line before the run */
 };

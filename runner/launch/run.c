@@ -312,9 +312,9 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
 {
     struct progress progress = {.plan = p, .quiet = options->quiet};
     struct run_job r = {.at = {p, dir, i, &progress, stop, NULL},
-                        .part = options->first > 0,
-                        .first = options->first ? options->first : 1,
-                        .last = options->first ? options->last : (int)p->set.measure.launches};
+                        .part = options->launch > 0,
+                        .first = options->launch ? options->launch : 1,
+                        .last = options->launch ? options->launch : (int)p->set.measure.launches};
     const char *shown = SHELL_WORD(dir);
     AUTO_FREE char *command = run_completed_by(dir);
     AUTO_CLOSE int lock = -1;
@@ -367,9 +367,9 @@ int run_folder(const char *dir, const struct run_options *options)
     int code = plan_read(&p, dir);
     if (code)
         return code;
-    if (options->last > p->set.measure.launches)
+    if (options->launch > p->set.measure.launches)
         code = fail_at(GS_USAGE, dir, 0, "--launch %d: the run has only %lld launches",
-                       options->last, (long long)p->set.measure.launches);
+                       options->launch, (long long)p->set.measure.launches);
     size_t n = 1;
     TRY(code, probe_same_links(p));
     if (has_command(p)) /* the folder may be another person's */

@@ -21,7 +21,7 @@ struct run_options {
     const char *workload;   /* only this section, or all sections of this plugin; NULL: all */
     bool quiet;
     char **dir;      /* may be NULL; set to the last run folder, for the caller to free */
-    int first, last; /* launches to measure; 0: all, and the run becomes final */
+    int launch;      /* the only one to measure; 0: all, and the run becomes final */
     bool commands;   /* of a run folder that this user did not begin: run its config's commands */
 };
 

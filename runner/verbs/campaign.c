@@ -61,8 +61,7 @@ static int print_jobs(const struct sections *s, const char *root)
         AUTO_FREE char *dir =
             xstrfmt("%s%s%s/CAMPAIGN/%s/%s/RUN", *root == '/' ? "" : cwd, *root == '/' ? "" : "/",
                     root, p->set.platform.name, p->workload);
-        AUTO_FREE char *indices = xstrfmt("1-%lld:%lld", (long long)p->set.measure.launches,
-                                          (long long)p->set.slurm.launches);
+        AUTO_FREE char *indices = xstrfmt("1-%lld", (long long)p->set.measure.launches);
         CHECK(slurm_script(&script, p, dir));
         campaign_command(&w, dir, indices);
         for (size_t k = 0; k < w.n; k++) {
@@ -136,9 +135,9 @@ int cmd_submit(int argc, char **argv)
 #define TAIL 8192 /* bytes of a job's output */
 
 /* Its last line that is not empty, where Slurm and gradsync say why the job ended; "": none. */
-static void last_line(char *line, size_t n, const char *dir, long job, int index)
+static void last_line(char *line, size_t n, const char *dir, long job, size_t launch)
 {
-    AUTO_FREE char *path = xstrfmt("%s/slurm-%ld_%d.out", dir, job, index);
+    AUTO_FREE char *path = xstrfmt("%s/slurm-%ld_%zu.out", dir, job, launch);
     AUTO_CLOSE int fd = files_open(path, FILES_OWN);
     char buf[TAIL + 1] = "";
     *line = '\0';
@@ -154,8 +153,9 @@ static void last_line(char *line, size_t n, const char *dir, long job, int index
 }
 
 /* What Slurm says of the job of a task: "job 12 PENDING (Priority)". */
-static void describe_task(char *text, size_t n, const struct camp_run *r, const struct camp_task *t)
+static void describe_task(char *text, size_t n, const struct camp_run *r, size_t task)
 {
+    const struct camp_task *t = &r->tasks[task];
     char why[256];
     long job = t->job ? t->job->array : t->last_job;
     if (!job) {
@@ -163,7 +163,7 @@ static void describe_task(char *text, size_t n, const struct camp_run *r, const 
         return;
     }
     const char *state = t->job ? t->job->state : "ended", *reason = t->job ? t->job->reason : "";
-    last_line(why, sizeof why, r->dir, job, t->first);
+    last_line(why, sizeof why, r->dir, job, task + 1);
     bool alive = t->job && slurm_job_alive(t->job);
     if (*why && !alive)
         reason = why;
@@ -180,16 +180,16 @@ static void print_tasks(const struct camp_run *r)
         last = i;
         if (!r->tasks[i].missing)
             continue;
-        describe_task(text, sizeof text, r, &r->tasks[i]);
+        describe_task(text, sizeof text, r, i);
         for (; last + 1 < r->n_tasks && r->tasks[last + 1].missing; last++) {
-            describe_task(next, sizeof next, r, &r->tasks[last + 1]);
+            describe_task(next, sizeof next, r, last + 1);
             if (strcmp(text, next))
                 break;
         }
-        if (r->tasks[i].first == r->tasks[last].last)
-            printf("  launch %d: %s\n", r->tasks[i].first, text);
+        if (i == last)
+            printf("  launch %zu: %s\n", i + 1, text);
         else
-            printf("  launches %d-%d: %s\n", r->tasks[i].first, r->tasks[last].last, text);
+            printf("  launches %zu-%zu: %s\n", i + 1, last + 1, text);
     }
 }
 
@@ -207,11 +207,9 @@ static int print_run(const struct camp_run *r, const char *raw)
 {
     AUTO_FREE char *target = NULL;
     bool taken = false;
-    int measured = 0, code = GS_OK;
-    for (size_t i = 0; i < r->n_tasks; i++)
-        measured += r->tasks[i].missing ? 0 : r->tasks[i].last - r->tasks[i].first + 1;
-    printf("%s: %d of %d launches measured, %zu cell%s", r->dir, measured, r->launches, r->n_cells,
-           r->n_cells == 1 ? "" : "s");
+    int code = GS_OK;
+    printf("%s: %zu of %zu launches measured, %zu cell%s", r->dir, r->n_tasks - r->n_missing,
+           r->n_tasks, r->n_cells, r->n_cells == 1 ? "" : "s");
     AUTO_FREE char *show = err_as_called("gradsync show");
     if (r->n_failed)
         printf(", %zu failed (%s %s)", r->n_failed, show, SHELL_WORD(r->dir));

@@ -220,25 +220,9 @@ int cmd_run(int argc, char **argv)
 /* ---- resume ---- */
 
 struct resume_request {
-    const char *launches; /* "3", "2-4"; NULL: all */
+    struct cli_int launch; /* 0: all */
     struct run_options options;
 };
-
-static int parse_launches(const char *text, struct run_options *options)
-{
-    long long first, last;
-    const char *end;
-    bool good = text_integer(text, 1, INT_MAX, &first, &end);
-    last = first;
-    if (good && *end == '-')
-        good = text_integer(end + 1, first, INT_MAX, &last, &end);
-    if (!good || *end)
-        return fail(GS_USAGE, "resume: --launch '%s' must be a number or a range, e.g. 3 or 2-4",
-                    text);
-    options->first = (int)first;
-    options->last = (int)last;
-    return GS_OK;
-}
 
 static int resume(void *request, char **words, int n)
 {
@@ -247,21 +231,20 @@ static int resume(void *request, char **words, int n)
     AUTO_FREE char *what = locate_run(words[0]);
     if (tune_is_run(what))
         return tune_resume(what, q->options.commands);
-    if (campaign_is(what) && !q->launches)
+    if (campaign_is(what) && !q->launch.value)
         return fail_at(GS_USAGE, what, 0, "Slurm jobs measure it: gradsync submit %s",
                        SHELL_WORD(what));
     CHECK(launcher_refuse_ranks("resume"));
-    CHECK(q->launches ? parse_launches(q->launches, &q->options) : GS_OK);
+    q->options.launch = (int)q->launch.value;
     return run_folder(what, &q->options);
 }
 
 int cmd_resume(int argc, char **argv)
 {
-    struct resume_request q = {0};
+    struct resume_request q = {.launch = {0, 1, INT_MAX}};
     const struct cli_option table[] = {
         {"quiet", 'q', CLI_QUIET, &q.options.quiet, NULL, "print errors only, no progress"},
-        {"launch", 'l', CLI_TEXT, &q.launches, "N[-M]",
-         "measure only launch N, or launches N to M; job scripts use this"},
+        {"launch", 'l', CLI_INT, &q.launch, "N", "measure only launch N; job scripts use this"},
         {"commands", 0, CLI_FLAG, &q.options.commands, NULL,
          "run the commands of a run that you did not begin in this folder: prefix, args, the "
          "command of tune; read them first"},

@@ -35,7 +35,7 @@ $ gradsync resume empty
 # One that is complete has nothing to do; its config is fixed.
 gradsync run -q quick.ini -o data && mv data/quick/null/* data/quick/null/r
 sed -i 's/"run_id":"[^"]*"/"run_id":"r"/' data/quick/null/r/*.jsonl
-for launch in 4294967297 1-4294967297 0 2-1 1x; do echo $launch; done >launches
+for launch in 4294967297 0 1-2; do echo $launch; done >launches
 $ for launch in $(<launches); do gradsync resume data/quick/null/r --launch $launch; done
 $ gradsync run data/quick/null/r
 # A platform, a file or nothing in the place of a run.

@@ -87,7 +87,7 @@ refused 'unrecognized option' --set slurm:sbatch.bogus=1
 fails1 2 "more than the 30 min that partition 'main' allows" "$gradsync" submit -o none q.ini \
     --set slurm:time=99h
 fails1 2 "a job takes .* at least, but partition 'main' ends it after" "$gradsync" submit -o none slow.ini \
-    --set measure:launches=100 --set slurm:launches=100
+    --set measure:warmup=1h
 is "$(ls -A none)" '' 'what is refused leaves no campaign'
 
 # ---- links, and recordings of another run ----
