@@ -81,6 +81,9 @@ for kept in fast auto; do
     is "$(journals | grep -c '"over","why":"keep"') $(journals | grep -c '"visit".*"block":[1-9]')" '2 0' 'and visits are over after a block'
     is "$(dead control)" 'another setting is kept' 'communicators made later get no shadow of another arm'
 done
+# The host of rank 1 is up to 50 steps behind. At the end of the visits the GPU of rank 0 waits for what that host has not sent.
+kept=fast engine "$copies" 2 300 one=1 ahead=50 lag=4
+is "$ended, $(visited)" '0, auto control fast' 'the host of one rank may be far behind'
 engine 'arm none;part none' 2 20
 like "$said" "arm 'none' makes results worthless, so it cannot be kept" 'an arm without communication cannot be kept'
 kept=''
@@ -101,6 +104,9 @@ engine 'arm bad;copy /nowhere/libnccl.so;arm none;part none' 2 150
 like "$(dead bad)" 'rank [01]: /nowhere/libnccl.so: No such file' 'a library that is not there'
 PRETEND_MEMORY_MIB=950 engine 'arm one;copy;arm two;copy' 2 150
 is "$(visited), $(dead two)" 'auto one, the memory of the GPU is not enough for another copy' 'no copy takes the memory of the job'
+NCCL_PRETEND=pending engine 'arm c;copy' 2 600
+is "$ended, $(visited), $(dead c)" '0, auto, the job uses a communicator that has no copy' \
+    'a communicator that is not ready in time is used without copies'
 engine 'arm c;copy' 2 150 capture=100
 like "$(journals)" '"captured".*"why":"a collective was captured in a CUDA graph"' 'a captured collective ends the visits'
 

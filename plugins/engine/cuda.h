@@ -30,10 +30,8 @@ typedef void *cuda_stream, *cuda_event, *cuda_context;
     X(stream_wait, "cuStreamWaitEvent", (cuda_stream s, cuda_event e, unsigned flags))             \
     X(capturing, "cuStreamIsCapturing", (cuda_stream s, int *status))                              \
     X(event_create, "cuEventCreate", (cuda_event * e, unsigned flags))                             \
-    X(event_destroy, "cuEventDestroy_v2", (cuda_event e))                                          \
     X(event_record, "cuEventRecord", (cuda_event e, cuda_stream s))                                \
     X(event_query, "cuEventQuery", (cuda_event e))                                                 \
-    X(event_wait, "cuEventSynchronize", (cuda_event e))                                            \
     X(event_ms, "cuEventElapsedTime", (float *ms, cuda_event from, cuda_event to))
 
 struct cuda {

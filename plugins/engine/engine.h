@@ -151,8 +151,7 @@ struct lane_clock {
     void *ctx;
     void (*mark)(void *ctx, unsigned set, unsigned i); /* on the stream of this call */
     bool (*passed)(void *ctx, unsigned set, unsigned i);
-    double (*between_ns)(void *ctx, unsigned set,
-                         unsigned i); /* from mark 0; waits for it. < 0: failed */
+    double (*between_ns)(void *ctx, unsigned set, unsigned i); /* from mark 0. < 0: failed */
 };
 
 /* What to do with a call. */

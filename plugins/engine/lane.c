@@ -25,9 +25,10 @@ typedef unsigned long long ull;
 #define STEPS_SHORT                                                                                \
     4 /* of steps that are shorter than LONG_STEP_NS: the first takes less of a visit */
 #define LONG_STEP_NS 500000000u
-#define WARM_LEAST 3   /* to know how long a step takes */
-#define TRIES 16       /* questions whether to begin */
-#define FULL_TRIES 100 /* a full disk: 5 s */
+#define WARM_LEAST 3          /* to know how long a step takes */
+#define TRIES 16              /* questions whether to begin, */
+#define TRIES_NS 10000000000u /* and time: the hosts of some ranks may be many steps behind */
+#define FULL_TRIES 100        /* a full disk: 5 s */
 
 /* ---- the config ---- */
 
@@ -455,14 +456,20 @@ void lane_comm_end(struct lane_comm *c)
 
 /* ---- visits ---- */
 
-/* Writes the visit that waits for the GPU, once it is there; `wait`: in any case. */
-static void flush(struct lane *l, bool wait)
+bool lane_passed(const struct lane *l)
+{
+    return !l->is_pending || !l->has_clock ||
+           l->clock.passed(l->clock.ctx, l->pending.set, l->pending.n - 1);
+}
+
+/* Writes the visit that waits for the GPU, once it is there. It never waits: the GPU may need a call of another thread, which
+ * waits for the lock, or hang until a watchdog, which needs the lock, aborts the communicator. */
+static void flush(struct lane *l)
 {
     struct visit *v = &l->pending;
     struct line line = {0};
     const char *comma = "";
-    if (!l->is_pending ||
-        (!wait && l->has_clock && !l->clock.passed(l->clock.ctx, v->set, v->n - 1)))
+    if (!l->is_pending || !lane_passed(l))
         return;
     l->is_pending = false;
     for (unsigned i = 1; i < v->n && l->has_clock; i++) {
@@ -496,7 +503,7 @@ static void end_measuring(struct lane *l)
     l->measuring = false;
     if (l->now.n <= STEPS_LEAST)
         return;
-    flush(l, true);
+    flush(l); /* a visit that the GPU has not passed by now is lost */
     l->pending = l->now;
     l->is_pending = true;
     l->now.n = 0;
@@ -505,7 +512,6 @@ static void end_measuring(struct lane *l)
 static void over(struct lane *l, enum state state, const char *why)
 {
     end_measuring(l);
-    flush(l, true);
     l->state = state;
     journal_line(&l->journal, "{\"type\":\"over\",\"why\":\"%s\",\"visits\":%llu,\"at_ns\":%llu}",
                  why, (ull)l->visits, (ull)now_ns());
@@ -748,7 +754,7 @@ static void warm_step(struct lane *l, uint64_t now)
     bool slow = now - l->warm_from_ns > 1000000000u;
     step_key(found, sizeof found, l);
     if (agree_count(found) < l->lanes)
-        strcpy(answer, "wait");
+        strcpy(answer, ++l->tries > TRIES && now - l->warm_from_ns > TRIES_NS ? "differ" : "wait");
     else if (l->warm_step_ns && (slow || l->warm_steps > WARM_LEAST))
         snprintf(answer, sizeof answer, "go %llu %llx", (ull)steps_a_visit(l->warm_step_ns),
                  (ull)arms_alive());
@@ -758,7 +764,7 @@ static void warm_step(struct lane *l, uint64_t now)
         l->state = RUN;
         l->begun_ns = l->begun_ns ? l->begun_ns : now;
         begin_visit(l, now);
-    } else if (!strcmp(answer, "wait") && ++l->tries == TRIES) {
+    } else if (!strcmp(answer, "differ")) {
         over(l, OFF, "the ranks make different sequences of collectives");
     }
 }
@@ -815,7 +821,7 @@ static void step(struct lane *l)
     l->step = (struct sum){l->sum.all - l->sum_at.all, l->sum.large - l->sum_at.large,
                            l->sum.reduced - l->sum_at.reduced, l->sum.other - l->sum_at.other};
     l->sum_at = l->sum;
-    flush(l, false);
+    flush(l);
     if (l->state == WARM)
         warm_step(l, now);
     else if (l->state == RUN)
@@ -854,6 +860,8 @@ struct turn lane_call(struct lane_comm *c, enum engine_func func, size_t bytes, 
     l->sum.large += bytes >= PART_LEAST ? bytes : 0;
     l->sum.reduced += func == FUNC_ALL_REDUCE ? bytes : 0;
     tell(l);
+    if (l->state >= OVER)
+        flush(l);
     struct turn t = {.arm = l->arm, .switches = l->switches};
     l->switches = false;
     if (bytes >= PART_LEAST && config->n_arms)
@@ -883,11 +891,6 @@ void lane_captured(struct lane *l)
     l->arm = 0;
 }
 
-bool lane_passed(const struct lane *l)
-{
-    return !l->is_pending || l->clock.passed(l->clock.ctx, l->pending.set, l->pending.n - 1);
-}
-
 bool lane_keeps(const struct lane *l)
 {
     return config->keep && l->state == OVER;
@@ -895,6 +898,7 @@ bool lane_keeps(const struct lane *l)
 
 void lane_write_end(struct lane *l)
 {
+    flush(l);
     journal_line(&l->journal,
                  "{\"type\":\"end\",\"calls\":%llu,\"bytes\":%llu,\"visits\":%llu,\"at_ns\":%llu}",
                  (ull)l->calls, (ull)l->sum.all, (ull)l->visits, (ull)now_ns());

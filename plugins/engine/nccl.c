@@ -249,7 +249,7 @@ static double between_ns(void *ctx, unsigned set, unsigned i)
     const struct cuda *cu = cuda_driver();
     float ms;
     cuda_event from = g->marks[set][0], to = g->marks[set][i];
-    if (!from || !to || cu->event_wait(to) || cu->event_ms(&ms, from, to))
+    if (!from || !to || cu->event_ms(&ms, from, to))
         return -1;
     return (double)ms * 1e6;
 }
@@ -786,12 +786,13 @@ static void complete(const struct making *m)
 {
     struct comm *made[64];
     size_t n = 0;
+    double until_s = now_s() + (double)engine_config()->wait_s; /* a peer may never come */
     for (size_t i = 0; i < m->n; i++) {
         int code = IN_PROGRESS;
         comm_t handle = *m->v[i].at;
-        while (handle && code == IN_PROGRESS && !REAL(CommGetAsyncError, handle, &code))
-            if (code == IN_PROGRESS)
-                nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+        while (handle && code == IN_PROGRESS && !REAL(CommGetAsyncError, handle, &code) &&
+               code == IN_PROGRESS && now_s() < until_s)
+            nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
         if (!handle || code)
             continue;
         pthread_mutex_lock(&lock);
@@ -875,7 +876,9 @@ int ncclCommSplit(comm_t comm, int color, int key, comm_t *new, void *config)
     }
     pthread_mutex_unlock(&lock);
     int code = REAL(CommSplit, comm, color, key, new, config);
-    return color < 0 ? code : made(code, new, engine_hash(2, &self, sizeof self), config);
+    return color < 0 || !self.parent /* has no name to share */
+               ? code
+               : made(code, new, engine_hash(2, &self, sizeof self), config);
 }
 
 /* The shadows cannot be destroyed by all ranks together, as a communicator wants it: a rank may have ended. */
@@ -885,7 +888,7 @@ static void forget(comm_t handle)
     if (in_nccl)
         return;
     pthread_mutex_lock(&lock);
-    for (struct comm **at = &comms; *at && !gone; at = *at ? &(*at)->next : at)
+    for (struct comm **at = &comms; *at; at = &(*at)->next)
         if ((*at)->handle == handle) {
             gone = *at;
             *at = gone->next;
@@ -1062,8 +1065,11 @@ static struct route route_of(comm_t comm, enum engine_func func, size_t count, i
         return r;
     }
     struct comm *c = find(comm);
-    if (!c) /* NCCL made it in a way that is not known here */
-        c = enter(comm, 0);
+    if (!c && (c = enter(comm, 0))) /* NCCL made it in a way that is not known here */
+        for (size_t arm = 1; arm < engine_config()->n_arms; arm++)
+            if (engine_config()->arms[arm].copy)
+                arm_died(engine_config()->arms[arm].id,
+                         "the job uses a communicator that has no copy");
     if (c && captured) {
         lane_captured(c->gpu->lane);
     } else if (c) {

@@ -183,12 +183,6 @@ int cuEventCreate(struct event **e, unsigned flags)
     return 0;
 }
 
-int cuEventDestroy_v2(struct event *e)
-{
-    (void)e;
-    return 0;
-}
-
 struct mark {
     struct event *event;
     uint64_t number;
@@ -244,12 +238,6 @@ int cuEventQuery(struct event *e)
     int code = e->reached == e->recorded ? 0 : NOT_READY;
     pthread_mutex_unlock(&e->lock);
     return code;
-}
-
-int cuEventSynchronize(struct event *e)
-{
-    await(mark_of(e, 0));
-    return 0;
 }
 
 int cuEventElapsedTime(float *ms, struct event *a, struct event *b)

@@ -12,6 +12,7 @@
  *     capture=0 N: step N is captured
  *     fork=0    1: rank 0 forks a child that ends at once
  *     ahead=0   N: the host waits for its GPU after every N-th step only, and checks no sum
+ *     lag=0     ms by which the computation of rank 1 is longer
  * Prints "step time: N ms" of each tenth step on rank 0, and at the end "right" if every small sum was right (the large ones
  * are not, in a price), and "exact" if all sums were.
  */
@@ -38,7 +39,7 @@ static int (*all_reduce)(const void *, void *, size_t, int, int, p, p), (*destro
 static int (*stream_create)(p *, unsigned), (*stream_sync)(p), (*set_context)(p);
 
 static struct {
-    long ms, calls, kib, comms, group, log, one, split, capture, fork, ahead;
+    long ms, calls, kib, comms, group, log, one, split, capture, fork, ahead, lag;
 } o = {.ms = 2, .calls = 4, .kib = 256, .comms = 1};
 static int ranks;
 static long steps;
@@ -94,7 +95,7 @@ static void train(struct member *m)
     double began = now();
     for (long s = 0; s < steps; s++) {
         waits = knows || s % o.ahead == o.ahead - 1;
-        usleep((useconds_t)(o.ms * 1000));
+        usleep((useconds_t)((o.ms + (m->rank == 1) * o.lag) * 1000));
         for (size_t i = 0; i < n && knows; i++)
             buffer[i] = (float)(m->rank + 1);
         if (o.group)
@@ -222,7 +223,7 @@ int main(int argc, char **argv)
     } keys[] = {{"ms", &o.ms},       {"calls", &o.calls}, {"kib", &o.kib},
                 {"comms", &o.comms}, {"group", &o.group}, {"log", &o.log},
                 {"one", &o.one},     {"split", &o.split}, {"capture", &o.capture},
-                {"fork", &o.fork},   {"ahead", &o.ahead}};
+                {"fork", &o.fork},   {"ahead", &o.ahead}, {"lag", &o.lag}};
     ranks = argc > 1 ? atoi(argv[1]) : 2;
     steps = argc > 2 ? atol(argv[2]) : 100;
     for (int i = 3; i < argc; i++) {

@@ -7,7 +7,8 @@
  *   PRETEND_NS_PER_KIB   200
  *   NCCL_CONF_FILE       its lines are put into the environment
  * Faults, in copies and elsewhere: NCCL_PRETEND = slow (twice as long), wrong, stuck, stuck1 (on rank 1 alone), refuse,
- * refuse1, greedy (2 GiB), crash, nothere (the library cannot be initialised). `late-` before one: not before
+ * refuse1, greedy (2 GiB), crash, nothere (the library cannot be initialised), pending (the job's own communicator is in progress
+ * for ever). `late-` before one: not before
  * the 60th call, when the sums are proven.
  */
 #define _GNU_SOURCE
@@ -240,7 +241,7 @@ int ncclCommCuDevice(struct comm *c, int *device)
 
 int ncclCommGetAsyncError(struct comm *c, int *error)
 {
-    *error = c->aborted ? 3 : 0;
+    *error = c->aborted ? 3 : has_fault(c, "pending") ? 7 : 0;
     return 0;
 }
 
