@@ -156,11 +156,12 @@ is "$(grep -c 'tune: other programs were busy on this host: a load average of [0
 # ---- a launcher that refuses, and whose last line does not say why
 
 while IFS='|' read -r message advice; do
-    fails 1 "crash: exit code 1; $advice; its output is in raw/job/train/.*/launch-01.01.log$" \
+    fails 1 "tune: the command: failed: $advice; its output is in raw/job/train/.*/launch-01.01.log$" \
         "$gradsync" tune -o raw -- sh -c "echo '$message'; echo Good luck.; exit 1"
 done <<'END'
 You can override this protection by adding the --allow-run-as-root option|Open MPI does not start as root: type mpirun --allow-run-as-root
 There are not enough slots available in the system to satisfy the 9|Open MPI starts no more ranks than processors: ask for fewer, or type mpirun --oversubscribe
+mpirun could not find anything to do.|mpirun was given no program
 mpirun was unable to find the specified executable file, and therefore|mpirun did not find the program
 mpirun was unable to launch the specified application as it could not|mpirun cannot start the program
 END
@@ -213,6 +214,7 @@ bad() { # REGEX COMMAND...
 }
 bad 'it ended after .*: no collective of NCCL or MPI .* it prints no step times' true
 bad 'its last line: hi' echo hi
+bad 'its last line: Open RTE was unable to open it: x;' 'printf "%s\n" ----- "Open RTE was unable" "to open it: x" "" Good luck. ----- ----- "An internal error has" ok -----; exit 1'
 bad 'exit code 3; its last line: why' 'echo why; exit 3'
 bad 'exit code 3; its first error: RuntimeError: why' 'echo "RuntimeError: why"; echo cleaning up; exit 3'
 bad 'exit code 3; its last line: x.py: error: why' 'echo "Error: ignored"; echo "x.py: error: why"; exit 3'

@@ -25,14 +25,6 @@ static const struct key {
 
 static const char *const parts[ENGINE_PARTS] = {"all", "half", "one", "none"};
 
-int engine_part_of(const char *name)
-{
-    for (int i = 0; i < ENGINE_PARTS; i++)
-        if (!strcmp(name, parts[i]))
-            return i;
-    return -1;
-}
-
 const char *engine_part_name(enum engine_part part)
 {
     return parts[part];
@@ -77,9 +69,10 @@ static bool arm_line(struct engine_config *c, const char *word, char *rest)
     if (!arm)
         return false;
     if (!strcmp(word, "part")) {
-        int part = engine_part_of(rest);
-        arm->part = part > 0 ? (enum engine_part)part : PART_ALL;
-        return part > 0;
+        arm->part = ENGINE_PARTS - 1;
+        while (arm->part && strcmp(rest, parts[arm->part]))
+            arm->part--;
+        return arm->part != PART_ALL;
     }
     if (!strcmp(word, "copy")) {
         arm->copy = true;

@@ -37,6 +37,4 @@ struct engine_config {
 struct engine_config *engine_config_read(const char *path, char *why, size_t n);
 /* Adds the arms of a file. False: as above. */
 bool engine_config_arms(struct engine_config *c, const char *path, char *why, size_t n);
-/* "none", ... ; -1: unknown. */
-int engine_part_of(const char *name);
 const char *engine_part_name(enum engine_part part);

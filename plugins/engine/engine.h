@@ -222,7 +222,7 @@ void journal_line(struct journal *j, const char *fmt, ...) __attribute__((format
 void journal_clean(char *text);
 
 /* A function of a shared object that is loaded, by one of its names; else of the objects after this one. *known keeps
- * it. NULL: there is none; with `lack`, it says so and ends the process. */
+ * it. Without one it says `lack` and ends the process. */
 void *engine_real(void **known, const char *const *objects, const char *symbol, const char *lack);
 /* At the end of a process without a communicator of two ranks: what it has loaded. */
 void engine_write_unseen(void);

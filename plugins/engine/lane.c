@@ -920,7 +920,7 @@ void *engine_real(void **known, const char *const *objects, const char *symbol, 
     if (!f)
         f = dlsym(RTLD_NEXT, symbol);
     __atomic_store_n(known, f, __ATOMIC_RELAXED);
-    if (!f && lack) {
+    if (!f) {
         fprintf(stderr, "gradsync: %s: %s\n", symbol, lack);
         abort();
     }

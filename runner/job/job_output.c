@@ -71,7 +71,7 @@ static bool has_letter(const char *s)
     return *s;
 }
 
-/* The last line of these messages does not say what is wrong. */
+/* Why a launcher started nothing, where its own words need a remedy. */
 static const char *advice_about(const char *line)
 {
     static const struct {
@@ -82,6 +82,7 @@ static const char *advice_about(const char *line)
         {"not enough slots available",
          "Open MPI starts no more ranks than processors: ask for fewer, or type mpirun "
          "--oversubscribe"},
+        {"could not find anything to do", "mpirun was given no program"},
         {"unable to find the specified executable", "mpirun did not find the program"},
         {"unable to launch the specified application", "mpirun cannot start the program"},
     };
@@ -91,13 +92,33 @@ static const char *advice_about(const char *line)
     return NULL;
 }
 
-/* mpirun says what every crash has, between two lines of dashes. */
-static bool repeats_exit_code(struct job_output *o, const char *line)
+/* Open MPI frames what it says with lines of dashes. Its first paragraph says what is wrong, and counts as one line; that a
+ * process ended with a code is known without it, and an internal error follows from another one. True: the line belongs to such a message. */
+static bool take_message(struct job_output *o, const char *line)
 {
-    o->repeats = (o->repeats && strncmp(line, "-----", 5) != 0) ||
-                 !strncmp(line, "Primary job  terminated normally", 32) ||
-                 strstr(line, "detected that one or more processes exited with non-zero status");
-    return o->repeats;
+    static const char *const first[] = {
+        "mpirun ",      "Open RTE ",          "MPI_ABORT ",
+        "Primary job ", "An internal error ", "There are not enough slots "};
+    bool dashes = !strncmp(line, "-----", 5), begins = false;
+    for (size_t i = 0; i < COUNT(first) && o->dashes; i++)
+        begins = begins || !strncmp(line, first[i], strlen(first[i]));
+    o->dashes = dashes;
+    if (dashes || (!begins && o->message == NO_MESSAGE)) {
+        o->message = NO_MESSAGE;
+        return dashes;
+    }
+    if (!*line || !strncmp(line, "Primary job ", 12) || !strncmp(line, "An internal error ", 18) ||
+        strstr(line, "processes exited with non-zero status")) {
+        o->message = REST;
+    } else if (begins) {
+        o->message = PARAGRAPH;
+        o->last[0] = '\0';
+        o->has_words = true;
+    }
+    size_t n = strlen(o->last);
+    if (o->message == PARAGRAPH)
+        snprintf(o->last + n, sizeof o->last - n, "%s%s", n ? " " : "", line);
+    return true;
 }
 
 /* "RuntimeError: ...", "error: ...", "x.py: error: ...". What a job prints while it ends comes after it. */
@@ -113,13 +134,12 @@ static void take_line(struct job_output *o)
     AUTO_FREE char *shown = secrets_hidden_log(line);
     to_log(o, shown);
     const char *from = shown + strspn(shown, " \t");
-    bool words = has_letter(from);
-    bool repeats = repeats_exit_code(o, from);
-    if (*from && !repeats && strncmp(from, "-----", 5) != 0 && (words || !o->has_words)) {
+    bool words = has_letter(from), message = take_message(o, from);
+    if (*from && !message && (words || !o->has_words)) {
         snprintf(o->last, sizeof o->last, "%s", from);
         o->has_words = words;
     }
-    if (!*o->error && !repeats && names_error(from))
+    if (!*o->error && !message && names_error(from))
         snprintf(o->error, sizeof o->error, "%s", from);
     o->advice = o->advice ? o->advice : advice_about(from);
     if (o->times)

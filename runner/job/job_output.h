@@ -34,11 +34,12 @@ struct job_output {
     struct text line, tail;
     char before;             /* the byte taken last */
     size_t logged, left_out; /* bytes */
-    char last[160];          /* the last line with a letter, or the last that is not blank */
+    char last[300];          /* the last line with a letter, or the last that is not blank */
     bool has_words;          /* `last` has a letter */
     char error[160];         /* the first line that names an error, or "" */
-    bool repeats;            /* in a message of the launcher that says no more than the exit code */
-    const char *advice;      /* about a known message of a launcher; NULL: there was none */
+    bool dashes;             /* the line before was one of dashes */
+    enum { NO_MESSAGE, PARAGRAPH, REST } message; /* of a launcher: its first paragraph, the rest */
+    const char *advice; /* the launcher started nothing: what to do; NULL: it did not say so */
 };
 
 /* A hook of job_guarded(): ctx is a struct job_output. */

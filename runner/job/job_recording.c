@@ -22,10 +22,10 @@
 #include <string.h>
 #include <unistd.h>
 
-int job_recording_folder(const char *verb, const char *platform, const char *out)
+int job_recording_folder(const char *platform, const char *out)
 {
     if (!printable_name(platform))
-        return fail(GS_USAGE, "%s: --platform '%s' is not a name (" PRINTABLE_NAME_RULE ")", verb,
+        return fail(GS_USAGE, "tune: --platform '%s' is not a name (" PRINTABLE_NAME_RULE ")",
                     platform);
     AUTO_FREE char *slashed = xstrfmt("%s/", out), *above = realpath(".", NULL);
     const char *bad = !printable(out, "")                             ? out
@@ -33,9 +33,9 @@ int job_recording_folder(const char *verb, const char *platform, const char *out
                                                                       : NULL;
     if (bad)
         return fail(GS_USAGE,
-                    "%s: the folder of recordings '%s': its path has a line feed or another "
+                    "tune: the folder of recordings '%s': its path has a line feed or another "
                     "character that cannot be printed: choose another with -o",
-                    verb, bad);
+                    bad);
     AUTO_FREE char *failed = files_make_above(slashed);
     return failed ? fail_file(failed, "made", errno) : GS_OK;
 }

@@ -26,7 +26,7 @@
 
 /* Before the job, whose recording would be refused after it: makes the folder of the recordings, and
  * checks the name of the platform. GS_OK or reported. */
-int job_recording_folder(const char *verb, const char *platform, const char *out);
+int job_recording_folder(const char *platform, const char *out);
 /* The folder of all recordings, which holds the run `dir` of `tune`. The caller frees; NULL, reported: `dir`
  * is not in one. */
 char *job_recording_root(const char *dir, const char *platform);

@@ -124,7 +124,7 @@ static bool write_config(const struct launch *l, const struct tune_setting *set)
     AUTO_FREE char *path = xstrfmt("%s/engine.txt", l->folder);
     AUTO_FREE char *agree = xstrfmt("%s/agree", l->folder);
     text_addf(&t, "out = %s\nseed = %ld\nvisit_ms = %.0f\nwait_s = 60\nlater = %d\n", l->folder,
-              l->seed, l->visit_ms, !l->arms);
+              l->seed, LAUNCH_VISIT_MS, !l->arms);
     if (l->keep_s > 0)
         text_addf(&t, "keep = 1\nseconds = %.0f\npercent = %.0f\n", ceil(l->keep_s),
                   100 * l->memory_share);
@@ -457,11 +457,22 @@ static int make_folder(struct launch *l)
     gethostname(host, sizeof host - 1);
     AUTO_FREE char *prefix = xstrfmt(".trial.%s.", host);
     scratch_sweep(l->job->out, prefix); /* a lock is seen on its own host only */
+    l->lock = -1;
     l->folder = xstrfmt("%s/%sXXXXXX", l->job->out, prefix);
     if (!mkdtemp(l->folder))
         return fail_file(l->folder, "made", errno);
     l->lock = scratch_lock(l->folder);
     return GS_OK;
+}
+
+/* A job that still runs cannot write to it any more. */
+static void remove_folder(struct launch *l)
+{
+    files_remove_tree(l->folder);
+    if (l->lock >= 0)
+        close(l->lock);
+    free(l->folder);
+    l->folder = NULL;
 }
 
 char *launch_unseen(const struct launch_job *job, const struct launched *r)
@@ -495,9 +506,11 @@ static void judge(struct launch *l, const struct job_ended *e)
               "time: 12.3 ms'"
             : "; and the job as it is was measured by its collectives");
     r->kind = e->enough ? NULL : job_ended_kind(e, why, sizeof why);
-    if (r->kind && !e->hung &&
-        l->output.advice) /* the code is the launcher's own, not of a signal */
-        snprintf(why, sizeof why, "exit code %d", e->status);
+    if (r->kind && !e->hung && l->output.advice) {
+        r->kind = "failed"; /* the code is the launcher's own */
+        snprintf(r->why, sizeof r->why, "%s", l->output.advice);
+        return;
+    }
     if (e->hung && r->journals.seen.calls) /* it ran */
         r->kind = "failed";
     if (e->hung)
@@ -511,19 +524,19 @@ static void judge(struct launch *l, const struct job_ended *e)
     r->kind = r->kind ? r->kind : "failed";
 }
 
-/* In a session of its own, and no child of the job, which may wait for its children. */
-static bool become_watcher(void)
+/* In a session of its own, and no child of the job, which may wait for its children. 1 in the watcher; -1: there is none. */
+static int become_watcher(void)
 {
+    int status = 0;
     pid_t child = fork();
     if (child == 0) {
         setsid();
-        if (fork())
-            _exit(0);
-        return true;
+        pid_t watcher = fork();
+        if (watcher)
+            _exit(watcher < 0);
+        return 1;
     }
-    if (child > 0)
-        waitpid(child, NULL, 0);
-    return false;
+    return child > 0 && waitpid(child, &status, 0) == child && !status ? 0 : -1;
 }
 
 /* Looks at what the engine writes, until the job has ended. */
@@ -548,21 +561,27 @@ int launch_keep(struct launch *l, const struct tune_setting *set, struct launche
     l->r = r;
     l->times = &times;
     l->began = clock_now_s();
-    CHECK(make_folder(l));
-    if (!write_config(l, set))
-        return fail_file(l->folder, "written to", errno);
-    AUTO_FREE char *script = script_of(l, set);
-    int job = (int)syscall(SYS_pidfd_open, getpid(), 0);
-    if (job >= 0 && become_watcher()) {
-        watch_job(l, job);
-        close(job);
-        close(l->lock);
-        files_remove_tree(l->folder);
-        free(l->folder);
-        return GS_OK;
+    int job = -1, watcher = -1, code = make_folder(l);
+    if (!code && !write_config(l, set))
+        code = fail_file(l->folder, "written to", errno);
+    AUTO_FREE char *script = code ? NULL : script_of(l, set);
+    if (!code) {
+        job = (int)syscall(SYS_pidfd_open, getpid(), 0);
+        watcher = job < 0 ? -1 : become_watcher();
+        if (watcher < 0) /* ranks would wait for their arms in vain */
+            code =
+                fail(GS_FAILED, "tune: --keep: no process can watch the job: %s", strerror(errno));
     }
-    execl("/bin/sh", "sh", "-c", script, (char *)NULL);
-    return fail(GS_FAILED, "tune: /bin/sh cannot be started: %s", strerror(errno));
+    if (!watcher) {
+        execl("/bin/sh", "sh", "-c", script, (char *)NULL); /* the watcher sees that this failed */
+        return fail(GS_FAILED, "tune: /bin/sh cannot be started: %s", strerror(errno));
+    }
+    if (!code)
+        watch_job(l, job);
+    if (job >= 0)
+        close(job);
+    remove_folder(l);
+    return code;
 }
 
 int launch_run(struct launch *l, const struct tune_setting *set, struct launched *r)
@@ -597,12 +616,7 @@ int launch_run(struct launch *l, const struct tune_setting *set, struct launched
                      "; process %d of it was stopped (SIGSTOP)", (int)e.halted);
     }
     job_output_free(&l->output);
-    if (l->folder)
-        files_remove_tree(l->folder); /* a job that still runs cannot write to it any more */
-    if (l->folder && l->lock >= 0)
-        close(l->lock);
-    free(l->folder);
-    l->folder = NULL;
+    remove_folder(l);
     return code;
 }
 

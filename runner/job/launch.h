@@ -20,6 +20,8 @@
 /* A variable of a setting: the launch runs without communication (plugins/engine/engine.h). */
 #define LAUNCH_PART "GRADSYNC_PRICE_ARM"
 
+#define LAUNCH_VISIT_MS 150.0 /* short: an arm that lost leaves after few blocks */
+
 struct launch_job {
     char *command; /* for a shell */
     bool one_word; /* it was one word: the shell's own line */
@@ -73,7 +75,6 @@ struct launch {
     const struct launch_job *job;
     /* What the caller wants. */
     const char *arms; /* for the engine; NULL: they come later (launch_tell) */
-    double visit_ms;
     long seed;
     double timeout_s;
     bool ask_link; /* let NCCL report its link */

@@ -36,7 +36,6 @@
 #define ROUNDS_MOST 64 /* of launches of settings */
 #define FIRST_S 180.0  /* the first launch ends if it has no step after so long */
 #define BLOCKS_LATER 3 /* of a later launch */
-#define VISIT_MS 150.0 /* short: an arm that lost leaves after few blocks */
 #define ARMS_MOST 24   /* of settings, in one launch */
 #define UNSEEN_S 20.0  /* a job whose communication no arm leaves out may still print a step time */
 #define STEPLESS_CALLS 300
@@ -77,6 +76,7 @@ struct tune {
     bool proven, raced;
     bool stopped, priced, captured, trusted; /* trusted: copies change nothing by themselves */
     bool control_known;                      /* whether they are to be trusted */
+    bool log_named;                          /* in the message of a job that failed */
 };
 
 static double left_s(const struct tune *t)
@@ -107,6 +107,9 @@ static void end_progress(void)
     if (isatty(2) && !job_has_terminal)
         fprintf(stderr, "\r\033[K");
 }
+
+/* A line in place of the one that counts down. */
+#define tell(...) (end_progress(), say(__VA_ARGS__))
 
 /* ---- the state, for resume ---- */
 
@@ -345,32 +348,34 @@ static void by_launches(struct tune *t)
         }
 }
 
+/* The engine has numbers for the settings: the one of this arm; 0: it is of none. */
+static size_t setting_of(const struct tune *t, const char *arm)
+{
+    size_t i = 0;
+    return sscanf(arm, "s%zu", &i) == 1 && i < t->race.set.n ? i : 0;
+}
+
 /* The job hung or crashed in an arm, whose turn it was. True: it is named, and left out from now on. */
 static bool leave_hung(struct tune *t, const struct launched *r)
 {
-    size_t i = 0;
-    const char *turn = r->journals.turn, *label = turn;
+    const char *turn = r->journals.turn;
     const char *did = *r->crash ? "crashed" : "hung", *why = *r->crash ? r->crash : r->why;
+    size_t i = setting_of(t, turn);
     if (!*turn || !strcmp(turn, TUNE_BASELINE))
         return false;
-    if (sscanf(turn, "s%zu", &i) == 1 && i && i < t->race.set.n)
-        label = t->race.set.v[i].label;
-    end_progress();
     if (is_part(turn)) {
         leave_parts(t); /* it does the same in each of them */
-        say("tune: the job %s where communication is left out (%s): %s", did, turn, why);
+        tell("tune: the job %s where communication is left out (%s): %s", did, turn, why);
+    } else if (i) {
+        words_add_once(&t->hung, t->race.set.v[i].label);
+        t->race.v[i].dead = true;
+        t->race.v[i].in[IN_JOB] = false;
+        tell("tune: %s: the job %s: %s", t->race.set.v[i].label, did, why);
     } else {
-        words_add_once(&t->hung, label);
-        if (i) {
-            t->race.v[i].dead = true;
-            t->race.v[i].in[IN_JOB] = false;
-            say("tune: %s: the job %s: %s", label, did, why);
-        } else {
-            say("tune: the job %s in a copy with nothing changed: %s; copies are not used", did,
-                why);
-            t->trusted = false;
-            by_launches(t);
-        }
+        words_add_once(&t->hung, turn);
+        t->trusted = false;
+        by_launches(t);
+        tell("tune: the job %s in a copy with nothing changed: %s; copies are not used", did, why);
     }
     return true;
 }
@@ -406,7 +411,7 @@ static bool later_enough(void *ctx, struct launch *l)
 /* A visit has two steps or four at least (plugins/engine/engine.h). */
 static double visit_s(double step_s)
 {
-    return fmax(VISIT_MS / 1e3, step_s < 0.5 ? 4 * step_s : 2 * step_s);
+    return fmax(LAUNCH_VISIT_MS / 1e3, step_s < 0.5 ? 4 * step_s : 2 * step_s);
 }
 
 /* The time until a launch must have ended: --minutes, and a twentieth of them, since a job has some seconds to end. */
@@ -439,11 +444,7 @@ static int start(struct tune *t, const char *what, const struct tune_setting *s,
                  struct launched *r)
 {
     AUTO_FREE char *name = name_of(s);
-    struct launch l = {.job = &t->job,
-                       .visit_ms = VISIT_MS,
-                       .seed = t->o.seed.value,
-                       .enough = later_enough,
-                       .ctx = t};
+    struct launch l = {.job = &t->job, .seed = t->o.seed.value, .enough = later_enough, .ctx = t};
     look_at_load(t);
     progress(t, what, name);
     for (bool again = true; again;) {
@@ -509,9 +510,8 @@ static bool launch_failed(struct tune *t, const char *stage, const struct tune_s
     else if (!kind)
         return false;
     r->kind = kind ? kind : "failed";
-    end_progress();
-    say("tune: %s%s%s: %s%s%s", stage ? stage : "", stage ? ": " : "", name, kind ? kind : "",
-        kind ? ": " : "", r->why);
+    tell("tune: %s%s%s: %s%s%s", stage ? stage : "", stage ? ": " : "", name, kind ? kind : "",
+         kind ? ": " : "", r->why);
     return true;
 }
 
@@ -656,10 +656,9 @@ static void give_arms(struct first *f, struct launch *l)
     t->nodes = j->hosts;
     f->code = make_settings(t, &l->r->set_inside);
     AUTO_FREE char *arms = f->code ? xstrdup(AUTO_ARM) : arms_text(t, COUNT(parts));
-    end_progress();
     if (!t->o.no_price)
-        say("tune: this launch is thrown away: where communication is left out, its results are "
-            "worthless");
+        tell("tune: this launch is thrown away: where communication is left out, its results are "
+             "worthless");
     launch_tell(l, "arms", arms);
     f->arms_told = true;
 }
@@ -831,9 +830,8 @@ static void tell_time(struct first *f, const struct visits *all)
     if (f->time_told || isinf(began[0]) || isinf(began[2]))
         return;
     f->time_told = true;
-    end_progress();
-    say("tune: the price takes about %s",
-        HUMAN_TIME((BLOCKS_MIN - 0.5) * (began[2] - began[0]) / 2));
+    tell("tune: the price takes about %s",
+         HUMAN_TIME((BLOCKS_MIN - 0.5) * (began[2] - began[0]) / 2));
 }
 
 /* Other programs may have made the blocks longer than was announced. Then the price goes first. */
@@ -849,8 +847,7 @@ static void make_room(struct first *f, const struct visits *all)
     for (size_t i = 1; i < t->race.set.n; i++)
         if (t->race.v[i].in[IN_JOB])
             leave_untried(t, i);
-    end_progress();
-    say("tune: steps have become longer than at first, so only the price is taken in the time");
+    tell("tune: steps have become longer than at first, so only the price is taken in the time");
 }
 
 /* A copy with nothing changed must be as fast as the job's own library. */
@@ -869,10 +866,9 @@ static void judge_control(struct tune *t, const struct visits *all)
     if (!differs)
         return;
     t->trusted = false;
-    end_progress();
-    say("tune: a copy of %s with nothing changed is %.1f%% %s in this job, so copies are not used",
-        t->link == TUNE_MPI ? "a communicator" : "NCCL", 100 * fabs(expm1(e.value)),
-        e.value > 0 ? "slower" : "faster");
+    tell("tune: a copy of %s with nothing changed is %.1f%% %s in this job, so copies are not used",
+         t->link == TUNE_MPI ? "a communicator" : "NCCL", 100 * fabs(expm1(e.value)),
+         e.value > 0 ? "slower" : "faster");
     by_launches(t);
 }
 
@@ -885,20 +881,16 @@ static bool worthless(const struct tune *t)
 static void judge_dead(struct tune *t, const struct journals *j)
 {
     for (size_t k = 0; k < j->n_arms; k++) {
-        size_t i = 0;
-        if (!*j->arms[k].why ||
-            (sscanf(j->arms[k].id, "s%zu", &i) != 1 && strcmp(j->arms[k].id, "control")))
+        size_t i = setting_of(t, j->arms[k].id);
+        struct race_entry *e = &t->race.v[i];
+        if (!*j->arms[k].why || !i || e->dead)
             continue;
-        if (i && i < t->race.set.n && !t->race.v[i].dead) {
-            struct race_entry *e = &t->race.v[i];
-            e->dead = true;
-            e->in[IN_JOB] = false;
-            AUTO_FREE char *words = tune_setting_words(&t->race.set.v[i]);
-            end_progress();
-            say("tune: %s: cannot be compared in the job: %s", words, j->arms[k].why);
-            if (strstr(j->arms[k].why, "memory") && !e->fixed)
-                e->in[IN_LAUNCHES] = true; /* a launch of its own may have it */
-        }
+        e->dead = true;
+        e->in[IN_JOB] = false;
+        AUTO_FREE char *words = tune_setting_words(&t->race.set.v[i]);
+        tell("tune: %s: cannot be compared in the job: %s", words, j->arms[k].why);
+        if (strstr(j->arms[k].why, "memory") && !e->fixed)
+            e->in[IN_LAUNCHES] = true; /* a launch of its own may have it */
     }
 }
 
@@ -923,16 +915,14 @@ static void tell_price(struct first *f)
         return;
     f->price_told = true;
     AUTO_FREE char *sentence = price_sentence(price);
-    end_progress();
-    say("tune: of this launch: %s", sentence);
+    tell("tune: of this launch: %s", sentence);
 }
 
-/* The engine has numbers for them. */
 static void name_arms(const struct tune *t, struct visits *all)
 {
     for (size_t i = 0; i < all->n; i++) {
-        size_t k = 0;
-        if (sscanf(all->v[i].arm, "s%zu", &k) == 1 && k && k < t->race.set.n)
+        size_t k = setting_of(t, all->v[i].arm);
+        if (k)
             xstrset(&all->v[i].arm, t->race.set.v[k].label);
     }
 }
@@ -951,11 +941,10 @@ static void tell_stepless(struct first *f, const struct journals *j)
     if (f->stepless_told || j->step || j->seen.calls < STEPLESS_CALLS || journals_only_send(j))
         return;
     f->stepless_told = true;
-    end_progress();
-    say("tune: no step is found yet: the sequence of %lld collectives of a rank has not repeated "
-        "so far. If the job has no steps that repeat, let it print lines such as 'step time: 12.3 "
-        "ms': settings are then compared in launches",
-        (long long)j->seen.calls);
+    tell("tune: no step is found yet: the sequence of %lld collectives of a rank has not repeated "
+         "so far. If the job has no steps that repeat, let it print lines such as 'step time: 12.3 "
+         "ms': settings are then compared in launches",
+         (long long)j->seen.calls);
 }
 
 static bool first_enough(void *ctx, struct launch *l)
@@ -1040,7 +1029,6 @@ static int first_launch(struct tune *t, int number, bool *again, bool *open)
     struct first f = {.t = t};
     double budget = left_s(t);
     struct launch l = {.job = &t->job,
-                       .visit_ms = VISIT_MS,
                        .seed = t->o.seed.value,
                        .timeout_s = fmax(20, budget),
                        .ask_link = true,
@@ -1070,9 +1058,12 @@ static int first_launch(struct tune *t, int number, bool *again, bool *open)
         free_settings(t);
         return GS_OK;
     }
-    if (r.kind && !hung)
-        return fail(GS_FAILED, "tune: the command: %s: %s; its output is in %s/launch-01.01.log",
-                    r.kind, r.why, t->race_dir);
+    if (r.kind && !hung) {
+        t->log_named = lseek(t->job.log, 0, SEEK_END) > 0;
+        return fail(GS_FAILED, "tune: the command: %s: %s; %s%s%s", r.kind, r.why,
+                    t->log_named ? "its output is in " : "it printed nothing",
+                    t->log_named ? t->race_dir : "", t->log_named ? "/launch-01.01.log" : "");
+    }
     if (!named && (hung || *r.crash))
         say("tune: the job %s as it is: %s", hung ? "hung" : "crashed", hung ? r.why : r.crash);
     if (!f.arms_told) {
@@ -1130,7 +1121,6 @@ static int first_again(struct tune *t, bool *open)
     struct visits all = {0};
     struct launch l = {.job = &t->job,
                        .arms = arms,
-                       .visit_ms = VISIT_MS,
                        .seed = t->o.seed.value + t->price_launches,
                        .timeout_s = fmax(1, until_end_s(t)),
                        .enough = again_enough,
@@ -1463,8 +1453,7 @@ static int price_again(struct tune *t)
         if (code || r.stopped)
             return code;
         if (r.kind) {
-            end_progress();
-            say("tune: %s: %s: %s", what, r.kind, r.why);
+            tell("tune: %s: %s: %s", what, r.kind, r.why);
             if (failed++)
                 return GS_OK;
         } else
@@ -1505,12 +1494,21 @@ static double baseline_s(const struct tune *t)
     return n > 0 ? exp(sum / n) : t->line_s > 0 ? t->line_s : t->job.step_s;
 }
 
-/* "price RUN, settings RUN, proof RUN". The caller frees it. */
-static char *runs_text(const struct tune *t)
+/* "price RUN, settings RUN, proof RUN". names: gets the names of the runs, which then stand in place of their paths. The
+ * caller frees it. */
+static char *runs_text(const struct tune *t, struct words *names)
 {
-    return xstrfmt("%s%s%s%s%s%s", t->price_dir ? "price " : "", t->price_dir ? t->price_dir : "",
-                   t->price_dir ? ", settings " : "settings ", t->race_dir,
-                   t->proof_dir ? ", proof " : "", t->proof_dir ? t->proof_dir : "");
+    static const char *const what[] = {"price", "settings", "proof"};
+    const char *const dirs[] = {t->price_dir, t->race_dir, t->proof_dir};
+    struct text text = {0};
+    for (size_t i = 0; i < COUNT(dirs); i++) {
+        const char *run = dirs[i] && names ? path_name(dirs[i]) : dirs[i];
+        if (run)
+            text_addf(&text, "%s%s %s", text.len ? ", " : "", what[i], run);
+        if (run && names)
+            words_add(names, run);
+    }
+    return text.s;
 }
 
 static struct tune_result result_of(const struct tune *t)
@@ -1557,7 +1555,7 @@ static int answer(struct tune *t)
     say_answer(t);
     say("tune: took %s", HUMAN_TIME(t->spent_s + clock_now_s() - t->began));
     int code = manifest_write(t->race_dir);
-    AUTO_FREE char *runs = runs_text(t);
+    AUTO_FREE char *runs = runs_text(t, NULL);
     say("tune: recordings: %s", runs);
     return code;
 }
@@ -1627,7 +1625,7 @@ static int read_options(struct tune *t)
 
 static int prepare(struct tune *t)
 {
-    CHECK(job_recording_folder("tune", t->o.platform, t->o.out));
+    CHECK(job_recording_folder(t->o.platform, t->o.out));
     t->began = clock_now_s();
     t->job.out = realpath(t->o.out, NULL);
     t->job.command = command_text(t->command);
@@ -1688,12 +1686,10 @@ static bool keep_enough(void *ctx, struct launch *l)
     struct keeping *k = ctx;
     struct tune *t = k->first.t;
     const struct launched *r = l->r;
-    const char *turn = r->journals.turn;
-    size_t i = 0;
     if (!first_enough(&k->first, l))
         return false;
-    if (sscanf(turn, "s%zu", &i) == 1 && i < t->race.set.n)
-        turn = t->race.set.v[i].label;
+    size_t i = setting_of(t, r->journals.turn);
+    const char *turn = i ? t->race.set.v[i].label : r->journals.turn;
     if (r->kind && strcmp(r->kind, "hang"))
         say("tune: nothing more can be compared: %s", r->why);
     else if (r->kind)
@@ -1756,7 +1752,6 @@ static int keep(struct tune *t)
     interrupts_release(&t->interrupts); /* they are the job's */
     t->interrupts.fd = -1;
     struct launch l = {.job = &t->job,
-                       .visit_ms = VISIT_MS,
                        .seed = t->o.seed.value,
                        .ask_link = !getenv("NCCL_DEBUG"),
                        .keep_s = t->minutes * 60,
@@ -1802,6 +1797,8 @@ int tune_job(const struct tune_options *o, char **command)
     TRY(code, begun_lock(t.race_dir));
     TRY(code, write_state(&t));
     TRY(code, stages(&t));
+    if (code && t.race_dir && !t.job.step_s && !t.stopped && !t.log_named)
+        files_remove_tree(t.race_dir); /* nothing of it is of use */
     release(&t);
     return code;
 }
@@ -1887,28 +1884,22 @@ static int print_run(const char *dir, struct words *runs)
 {
     struct tune t;
     CHECK(load_finished(&t, dir));
-    static const char *const names[] = {"price", "settings", "proof"};
-    const char *const dirs[] = {t.price_dir, t.race_dir, t.proof_dir};
     const json_t *command = json_object_get(t.state, "command");
-    AUTO_TEXT struct text line = {0}, text = {0};
+    AUTO_TEXT struct text line = {0};
+    bool measured = t.race.set.n;
     text_add(&line, "Of:");
     for (size_t i = 0; i < json_array_size(command); i++)
         text_addf(&line, " %s", SHELL_WORD(json_string_value(json_array_get(command, i))));
-    if (t.race.set.n)
+    if (measured) {
         say_answer(&t);
-    for (size_t i = 0; i < COUNT(dirs) && t.race.set.n; i++)
-        if (dirs[i]) {
-            text_addf(&text, "%s%s %s", text.len ? ", " : "", names[i], path_name(dirs[i]));
-            words_add(runs, path_name(dirs[i]));
-        }
-    if (text.len) {
-        text_addf(&line, " (%s)", text.s);
+        AUTO_FREE char *text = runs_text(&t, runs);
+        text_addf(&line, " (%s)", text);
         screen_say(line.s);
     } else
         say("%s: no answer, since the job was not measured; its output is in %s/launch-01.01.log",
             dir, dir);
     release(&t);
-    return text.len ? GS_OK : GS_FAILED;
+    return measured ? GS_OK : GS_FAILED;
 }
 
 int tune_draw(const char *dir, const char *file)
