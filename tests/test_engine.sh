@@ -169,6 +169,11 @@ if [ -x "$build/examples/mpi_train" ]; then
     is "$(visited)" 'auto none ring' 'MPI: a communicator with another algorithm is visited'
     like "$(dead bad)" 'this MPI has no control variable coll_no_such_variable' 'MPI: an unknown variable'
 
+    config 'arm none;part none;arm ring;mpi coll_tuned_allreduce_algorithm=4'
+    run timeout 60 mpirun --bind-to none --oversubscribe -n 1 -x "GRADSYNC_ENGINE=$folder/config" -x "$object" \
+        "$build/examples/mpi_train" steps=100 compute_ms=1 MiB=1 : -n 1 "$build/examples/mpi_train" steps=100 compute_ms=1 MiB=1
+    is "$rc, $(journals | grep -c '"visit"')" '0, 0' 'MPI: a job is left alone where a rank has no engine'
+
     cat >mpi_profiler.c <<'END'
 #include <mpi.h>
 #include <stdio.h>

@@ -20,7 +20,7 @@
 
 #pragma GCC visibility push(default) /* mpi.h's own declarations have it */
 
-static const char *const libmpi[] = {"libmpi.so.40", "libmpi.so.12", "libmpi.so", NULL};
+static const char *const libmpi[] = {"libmpi.so.40", "libmpi.so", NULL};
 
 static void *find_real(void **known, const char *symbol)
 {
@@ -36,9 +36,8 @@ static void *find_real(void **known, const char *symbol)
         (__typeof__(&MPI_##name))find_real(&known_, "PMPI_" #name);                                \
     })
 
-/* In Open MPI these are addresses. A program that is linked to MPI may hold the object itself (a copy
+/* These are addresses. A program that is linked to MPI may hold the object itself (a copy
  * relocation), so the library's is looked for last. */
-#ifdef OPEN_MPI
 static void *global(const char *symbol)
 {
     void *object = dlsym(RTLD_DEFAULT, symbol), *known = NULL;
@@ -52,16 +51,6 @@ static void *global(const char *symbol)
 #define PACKED ((MPI_Datatype)global("ompi_mpi_packed"))
 #define SUM ((MPI_Op)global("ompi_mpi_op_sum"))
 #define MINIMUM ((MPI_Op)global("ompi_mpi_op_min"))
-#else
-#define WORLD MPI_COMM_WORLD
-#define SELF MPI_COMM_SELF
-#define NO_COMM MPI_COMM_NULL
-#define INT MPI_INT
-#define BYTE MPI_BYTE
-#define PACKED MPI_PACKED
-#define SUM MPI_SUM
-#define MINIMUM MPI_MIN
-#endif
 
 /* ---- communicators ---- */
 
@@ -203,19 +192,34 @@ static bool lasts(const struct known *c)
     return !REAL(Allreduce)(&here, &everywhere, 1, INT, MINIMUM, c->handle) && everywhere;
 }
 
+/* A rank without this object would take the engine's own collectives for the job's. */
+static bool are_all_here(const struct known *c)
+{
+    const char *world = getenv("PMIX_NAMESPACE"); /* a script may start several */
+    char key[64], own[80], answer[8] = "here";
+    snprintf(key, sizeof key, "mpi.%016llx",
+             (unsigned long long)engine_hash(0, world, world ? strlen(world) : 0));
+    snprintf(own, sizeof own, "%s.%d", key, c->rank);
+    agree(own, answer, sizeof answer);
+    return agree_wait(key, c->ranks, engine_config()->wait_s, NULL, NULL) < 0;
+}
+
 /* All ranks of the communicator are here: it was just made. */
 static void adopt(MPI_Comm comm)
 {
+    static bool all_here;
     if (!engine_config() || comm == NO_COMM)
         return;
     pthread_mutex_lock(&lock);
     struct known *c = known(comm);
+    if (c && comm == WORLD)
+        all_here = are_all_here(c);
     if (c && ended < ENDED_MOST)
         journal_line(lane_journal(lane),
                      "{\"type\":\"made\",\"name\":\"mpi\",\"ranks\":%d,\"rank\":%d,\"arm\":\"\","
                      "\"ready\":true,\"made_s\":0,\"memory_B\":0,\"why\":\"\"}",
                      c->ranks, c->rank);
-    if (c && engine_arms() && lasts(c))
+    if (c && all_here && engine_arms() && lasts(c))
         for (size_t i = 1; i < engine_config()->n_arms; i++)
             if (engine_config()->arms[i].n_mpi && !arm_is_dead(engine_config()->arms[i].id))
                 make_shadow(c, i);

@@ -300,6 +300,24 @@ int family_start(struct process_family *f, char *const argv[], int log, const st
     return fail(GS_CANNOT, "%s cannot be started: %s", argv[0], strerror(why));
 }
 
+#define READS 64 /* 16 KiB each: more than a pipe holds */
+
+void family_read(int *out, void (*take)(void *ctx, const char *bytes, size_t n), void *ctx)
+{
+    char buf[16384];
+    for (int i = 0; i < READS && *out >= 0; i++) {
+        ssize_t n = read(*out, buf, sizeof buf);
+        if (n < 0)
+            return;
+        if (n > 0) {
+            take(ctx, buf, (size_t)n);
+        } else {
+            close(*out);
+            *out = -1;
+        }
+    }
+}
+
 void family_reap(struct process_family *f)
 {
     int status;

@@ -84,6 +84,9 @@ int family_start(struct process_family *f, char *const argv[], int log, const st
 pid_t family_parent(pid_t pid);
 /* Its state, 'T' if it is stopped (proc(5)), and its parent. '?' and 0: it is gone. */
 char family_state(pid_t pid, pid_t *parent);
+/* Gives what can be read from *out, which is non-blocking, to `take`: not all that a program prints which prints forever,
+ * since the caller has deadlines. Closes it at its end: -1. */
+void family_read(int *out, void (*take)(void *ctx, const char *bytes, size_t n), void *ctx);
 /* Reaps the processes that ended. */
 void family_reap(struct process_family *f);
 /* Kills the remaining processes; their output can still be read from `out`. GS_FAILED, reported, if

@@ -6,8 +6,8 @@
 #include "base/family.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "job/job_memory.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,16 +16,133 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define GRACE_S 10.0 /* from SIGTERM to SIGKILL */
 #define LATE_S 15.0  /* after the grace: the guard hangs */
-#define READS 64     /* 16 KiB each: a command that prints forever must not delay its deadline */
 
 static int exit_code(int status)
 {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* ---- shared memory ----
+ *
+ * What a job leaves behind when it is killed: MPI and NCCL keep tens of MiB per rank in /dev/shm, and nobody else removes
+ * them. */
+
+#define SHARED_MEMORY "/dev/shm/"
+
+struct memory {
+    struct segment {
+        char *path;
+        ino_t inode;
+    } * made;
+    size_t n;
+    ino_t *before; /* files that were there when the job began */
+    size_t n_before;
+};
+
+static void note_folder(struct memory *m, const char *path)
+{
+    DIR *d = opendir(path);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+            continue;
+        APPEND(m->before, m->n_before) = e->d_ino;
+        AUTO_FREE char *below = xstrfmt("%s%s/", path, e->d_name);
+        if (e->d_type == DT_DIR)
+            note_folder(m, below);
+    }
+    if (d)
+        closedir(d);
+}
+
+static void memory_begin(struct memory *m)
+{
+    *m = (struct memory){0};
+    note_folder(m, SHARED_MEMORY);
+}
+
+static bool is_known(const struct memory *m, ino_t inode)
+{
+    for (size_t i = 0; i < m->n_before; i++)
+        if (m->before[i] == inode)
+            return true;
+    for (size_t i = 0; i < m->n; i++)
+        if (m->made[i].inode == inode)
+            return true;
+    return false;
+}
+
+/* Calls take(ctx, path, inode) for each file of shared memory that a process has mapped. */
+static void each_mapped(pid_t pid, void (*take)(void *, const char *, ino_t), void *ctx)
+{
+    AUTO_FREE char *maps = xstrfmt("/proc/%d/maps", (int)pid), *line = NULL;
+    AUTO_FCLOSE FILE *in = fopen(maps, "re");
+    size_t cap = 0;
+    while (in && getline(&line, &cap, in) > 0) {
+        char *path = strstr(line, " " SHARED_MEMORY);
+        unsigned long long inode;
+        if (!path || sscanf(line, "%*s %*s %*s %*s %llu", &inode) != 1)
+            continue;
+        path[strcspn(path, "\n")] = '\0';
+        take(ctx, path + 1, (ino_t)inode);
+    }
+}
+
+static void take_made(void *ctx, const char *path, ino_t inode)
+{
+    struct memory *m = ctx;
+    if (!is_known(m, inode) && !text_ends(path, " (deleted)"))
+        APPEND(m->made, m->n) = (struct segment){xstrdup(path), inode};
+}
+
+/* Notes the files that one of these processes has mapped and that were not there before. */
+static void memory_look(struct memory *m, const pid_t *pids, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        each_mapped(pids[i], take_made, m);
+}
+
+static void take_used(void *ctx, const char *path, ino_t inode)
+{
+    struct memory *m = ctx;
+    (void)path;
+    for (size_t i = 0; i < m->n; i++)
+        if (m->made[i].inode == inode)
+            m->made[i].inode = 0;
+}
+
+static bool is_left(const struct segment *s)
+{
+    struct stat st;
+    return s->inode && !lstat(s->path, &st) && st.st_ino == s->inode && S_ISREG(st.st_mode) &&
+           st.st_uid == geteuid();
+}
+
+/* When the job has ended: removes what it made, unless another process has it mapped. */
+static void memory_end(struct memory *m)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < m->n; i++)
+        left += is_left(&m->made[i]);
+    DIR *d = left ? opendir("/proc") : NULL;
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (atoi(e->d_name) > 0)
+            each_mapped((pid_t)atoi(e->d_name), take_used, m);
+    if (d)
+        closedir(d);
+    for (size_t i = 0; i < m->n; i++) {
+        if (is_left(&m->made[i]))
+            unlink(m->made[i].path);
+        free(m->made[i].path);
+    }
+    free(m->made);
+    free(m->before);
+    *m = (struct memory){0};
 }
 
 /* ---- the guard ---- */
@@ -44,7 +161,7 @@ static void become_command(const char *script, int out, const struct interrupts 
 
 /* What the job has in shared memory is looked for now and then, and rarely: it costs the job some time. */
 struct looks {
-    struct job_memory memory;
+    struct memory memory;
     double next_s, pause_s;
 };
 
@@ -52,7 +169,7 @@ static void look(struct looks *l)
 {
     AUTO_FREE pid_t *pids = NULL;
     size_t n = family_descendants(&pids);
-    job_memory_look(&l->memory, pids, n);
+    memory_look(&l->memory, pids, n);
     l->pause_s *= 2;
     l->next_s = clock_now_s() + l->pause_s;
 }
@@ -87,7 +204,7 @@ static void await(struct process_family *f, struct looks *l, const sigset_t *new
     }
     end_job(f, l, news);
     family_kill(f);
-    job_memory_end(&l->memory);
+    memory_end(&l->memory);
 }
 
 __attribute__((noreturn)) static void guard(const char *script, int out, pid_t parent,
@@ -105,7 +222,7 @@ __attribute__((noreturn)) static void guard(const char *script, int out, pid_t p
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) /* it died before the line above */
         _exit(1);
-    job_memory_begin(&l.memory);
+    memory_begin(&l.memory);
     f.launcher = fork();
     if (f.launcher == 0)
         become_command(script, out, i);
@@ -121,38 +238,22 @@ __attribute__((noreturn)) static void guard(const char *script, int out, pid_t p
 struct watcher {
     pid_t guard;
     struct process_family family; /* of the job, once there is no guard; and what it has in */
-    struct job_memory memory;     /* shared memory */
+    struct memory memory;         /* shared memory */
     int out;
     struct interrupts *interrupts;
     int obeyed;
     const struct job_hooks *hooks;
 };
 
-static void read_output(struct watcher *w)
-{
-    char buf[16384];
-    for (int i = 0; i < READS && w->out >= 0; i++) {
-        ssize_t n = read(w->out, buf, sizeof buf);
-        if (n < 0)
-            return;
-        if (n > 0) {
-            w->hooks->take(w->hooks->ctx, buf, (size_t)n);
-        } else {
-            close(w->out);
-            w->out = -1;
-        }
-    }
-}
-
 /* The guard was killed or stopped, and cannot end the job. */
 static void replace_guard(struct watcher *w, struct job_ended *ended)
 {
     AUTO_FREE pid_t *pids = NULL;
     size_t n = family_descendants(&pids);
-    job_memory_look(&w->memory, pids, n);
+    memory_look(&w->memory, pids, n);
     kill(w->guard, SIGKILL);
     family_kill(&w->family);
-    job_memory_end(&w->memory);
+    memory_end(&w->memory);
     *ended = (struct job_ended){.lost = true, .stopped = ended->stopped};
 }
 
@@ -190,7 +291,7 @@ static void watch(struct watcher *w, double timeout_s, struct job_ended *ended)
         struct pollfd fds[] = {{.fd = w->out, .events = POLLIN},
                                {.fd = w->interrupts->fd, .events = POLLIN}};
         poll(fds, 2, 50);
-        read_output(w);
+        family_read(&w->out, w->hooks->take, w->hooks->ctx);
         interrupts_read(w->interrupts);
         if (w->interrupts->count != w->obeyed) {
             w->obeyed = w->interrupts->count;
@@ -212,7 +313,7 @@ static void watch(struct watcher *w, double timeout_s, struct job_ended *ended)
         struct pollfd rest = {.fd = w->out, .events = POLLIN};
         if (poll(&rest, 1, 0) <= 0)
             break;
-        read_output(w);
+        family_read(&w->out, w->hooks->take, w->hooks->ctx);
     }
     ended->took_s = clock_now_s() - began;
     ended->status = exit_code(status);
@@ -228,7 +329,7 @@ int job_guarded(const char *script, double timeout_s, struct interrupts *i,
         return fail(GS_FAILED, "tune: no pipe for the command: %s", strerror(errno));
     struct watcher w = {.out = out[0], .interrupts = i, .obeyed = i->count, .hooks = hooks};
     family_adopt(&w.family);
-    job_memory_begin(&w.memory);
+    memory_begin(&w.memory);
     w.guard = fork();
     if (w.guard == 0)
         guard(script, out[1], parent, i);
@@ -239,7 +340,7 @@ int job_guarded(const char *script, double timeout_s, struct interrupts *i,
         watch(&w, timeout_s, ended);
     if (w.out >= 0)
         close(w.out);
-    job_memory_end(&w.memory);
+    memory_end(&w.memory);
     free(w.family.before);
     return w.guard > 0
                ? GS_OK

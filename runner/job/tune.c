@@ -18,7 +18,6 @@
 #include "job/race.h"
 #include "job/tune_answer.h"
 #include "job/tune_setting.h"
-#include "job/tune_state.h"
 #include "record/begun.h"
 #include "record/manifest.h"
 
@@ -113,7 +112,16 @@ static void end_progress(void)
 
 /* ---- the state, for resume ---- */
 
-static const struct state_member members[] = {
+#define TUNE_STATE "tune.json" /* in the folder of the race */
+#define SETTINGS_MOST 4096
+
+/* A number in its range, a flag, another run, or a text. Older states lack some. */
+static const struct member {
+    const char *name;
+    enum { STATE_REAL, STATE_INT, STATE_WIDE, STATE_FLAG, STATE_RUN, STATE_TEXT } kind;
+    double least, most;
+    size_t at; /* double, int, int64_t, bool, char * */
+} members[] = {
 #define AT(member) offsetof(struct tune, member)
     {"minutes", STATE_REAL, 0, 10000, AT(minutes)},
     {"worth", STATE_REAL, 0, 1, AT(race.worth)},
@@ -165,20 +173,25 @@ static json_t *run_json(const struct tune *t, const char *run)
     return json_text(path);
 }
 
-/* Its last two names: older states have the path itself, wherever that was. */
-static char *run_read(const struct tune *t, const char *path)
+/* Its last two names: older states have the path itself, wherever that was. False: it is no run. */
+static bool run_read(const struct tune *t, const char *path, char **run)
 {
     AUTO_FREE char *workload = xstrdup(path);
     char *name = strrchr(workload, '/');
-    if (!name)
-        return NULL;
+    if (!*path)
+        return true; /* there is none */
+    if (!name || !printable_name(name + 1))
+        return false;
     *name = '\0';
-    AUTO_FREE char *beside =
-        xstrfmt("%s/../../%s/%s", t->race_dir, path_name(workload), path_name(path));
-    return realpath(beside, NULL);
+    const char *of = path_name(workload);
+    if (strcmp(of, JOB_TUNE) && strcmp(of, JOB_TRIAL))
+        return false;
+    AUTO_FREE char *beside = xstrfmt("%s/../../%s/%s", t->race_dir, of, name + 1);
+    *run = realpath(beside, NULL);
+    return true;
 }
 
-static json_t *member_json(const struct tune *t, const struct state_member *m)
+static json_t *member_json(const struct tune *t, const struct member *m)
 {
     const void *at = (const char *)t + m->at;
     return m->kind == STATE_REAL   ? json_real(*(const double *)at)
@@ -189,22 +202,33 @@ static json_t *member_json(const struct tune *t, const struct state_member *m)
                                    : json_text(*(char *const *)at);
 }
 
-static void member_read(struct tune *t, const struct state_member *m, const json_t *state)
+/* False: it is out of its range, or of another type. */
+static bool member_read(struct tune *t, const struct member *m, const json_t *v)
 {
     void *at = (char *)t + m->at;
-    const char *text = json_text_of(state, m->name);
-    if (m->kind == STATE_REAL)
-        *(double *)at = json_number_value(json_object_get(state, m->name));
-    else if (m->kind == STATE_INT)
-        *(int *)at = (int)json_integer_of(state, m->name);
-    else if (m->kind == STATE_WIDE)
-        *(int64_t *)at = json_integer_of(state, m->name);
-    else if (m->kind == STATE_FLAG)
-        *(bool *)at = json_is_true(json_object_get(state, m->name));
-    else if (m->kind == STATE_TEXT)
-        *(const char **)at = *text ? text : NULL;
-    else
-        *(char **)at = run_read(t, text);
+    const char *text = json_string_value(v);
+    double number = json_number_value(v);
+    bool in_range = number >= m->least && number <= m->most;
+    switch (m->kind) {
+    case STATE_REAL:
+        *(double *)at = number;
+        return json_is_number(v) && in_range;
+    case STATE_INT:
+        *(int *)at = (int)json_integer_value(v);
+        return json_is_integer(v) && in_range;
+    case STATE_WIDE:
+        *(int64_t *)at = json_integer_value(v);
+        return json_is_integer(v) && in_range;
+    case STATE_FLAG:
+        *(bool *)at = json_is_true(v);
+        return json_is_boolean(v);
+    case STATE_TEXT:
+        *(const char **)at = text && *text ? text : NULL;
+        return text;
+    case STATE_RUN:
+        return text && run_read(t, text, at);
+    }
+    return false;
 }
 
 /* A letter for each flag of a setting. */
@@ -1060,9 +1084,10 @@ static int first_launch(struct tune *t, int number, bool *again, bool *open)
     }
     if (r.kind && !hung) {
         t->log_named = lseek(t->job.log, 0, SEEK_END) > 0;
-        return fail(GS_FAILED, "tune: the command: %s: %s; %s%s%s", r.kind, r.why,
-                    t->log_named ? "its output is in " : "it printed nothing",
-                    t->log_named ? t->race_dir : "", t->log_named ? "/launch-01.01.log" : "");
+        if (!t->log_named)
+            return fail(GS_FAILED, "tune: the command: %s: %s; it printed nothing", r.kind, r.why);
+        return fail(GS_FAILED, "tune: the command: %s: %s; its output is in %s/launch-%02d.01.log",
+                    r.kind, r.why, t->race_dir, number);
     }
     if (!named && (hung || *r.crash))
         say("tune: the job %s as it is: %s", hung ? "hung" : "crashed", hung ? r.why : r.crash);
@@ -1811,24 +1836,96 @@ bool tune_is_run(const char *dir)
     return !access(path, F_OK);
 }
 
-/* Reads the measurements from the recordings; the state has the rest. */
-static int restore(struct tune *t, const json_t *state)
+static bool is_texts(const json_t *list)
 {
-    const json_t *settings = json_object_get(state, "settings");
-    struct visits all = {0};
-    if (t->price_dir && price_read(&t->price, t->price_dir))
-        return GS_FAILED;
-    if (!json_array_size(settings))
-        return GS_OK;
-    t->race.v = xcalloc(json_array_size(settings) + 1, sizeof *t->race.v);
-    tune_settings_add(&t->race.set, "", "");
-    for (size_t i = 0; i < json_array_size(settings); i++) {
-        const json_t *of = json_array_get(json_object_get(state, "changes"), i);
-        const json_t *word = json_array_get(json_object_get(state, "flags"), i);
-        tune_settings_add(&t->race.set, json_string_value(json_array_get(settings, i)),
-                          of ? json_string_value(of) : "");
-        flags_read(&t->race.v[i + 1], json_string_value(word));
+    const json_t *v;
+    size_t i;
+    bool good = !list || json_is_array(list);
+    json_array_foreach(list, i, v)
+    {
+        good = good && json_is_string(v);
     }
+    return good;
+}
+
+/* Takes the state, which may come from somebody else. False: `why`. */
+static bool take_state(struct tune *t, char *why, size_t n)
+{
+    json_t *command = json_incref(json_object_get(t->state, "command"));
+    const json_t *settings = json_object_get(t->state, "settings"),
+                 *changes = json_object_get(t->state, "changes"),
+                 *marks = json_object_get(t->state, "flags");
+    static const char *const lists[] = {"command", "changes", "settings"};
+    struct tune_settings *set = &t->race.set;
+    size_t count = json_array_size(settings);
+    /* Words of the command may hold any character, such as the line feeds of a script. */
+    json_object_del(t->state, "command");
+    bool good = json_names_good(t->state, why, n);
+    json_object_set_new(t->state, "command", command);
+    if (!good)
+        return false;
+    for (size_t i = 0; i < COUNT(lists); i++)
+        if (!is_texts(json_object_get(t->state, lists[i]))) {
+            snprintf(why, n, "'%s' is no list of texts", lists[i]);
+            return false;
+        }
+    if (!json_array_size(command)) {
+        snprintf(why, n, "it has no command");
+        return false;
+    }
+    for (size_t i = 0; i < COUNT(members); i++) {
+        const json_t *v = json_object_get(t->state, members[i].name);
+        if (v && !member_read(t, &members[i], v)) {
+            snprintf(why, n, "'%s' is out of range, or of another type", members[i].name);
+            return false;
+        }
+    }
+    if (t->winner > count || count > SETTINGS_MOST) {
+        snprintf(why, n, "%s",
+                 count > SETTINGS_MOST ? "it has too many settings"
+                                       : "'winner' is none of its settings");
+        return false;
+    }
+    t->race.v = xcalloc(count + 1, sizeof *t->race.v);
+    for (size_t i = 0; i < count; i++) {
+        const char *words = json_string_value(json_array_get(settings, i)),
+                   *of = json_string_value(json_array_get(changes, i));
+        if (!i)
+            tune_settings_add(set, "", "");
+        tune_settings_add(set, words, of ? of : "");
+        if (set->n != i + 2) { /* a setting is found by its place */
+            snprintf(why, n, "'settings': '%.80s' is no setting, or is there twice", words);
+            return false;
+        }
+        flags_read(&t->race.v[i + 1], json_string_value(json_array_get(marks, i)));
+    }
+    return true;
+}
+
+/* The measurements are in the recordings; the state has the rest. */
+static int load(struct tune *t, const char *dir)
+{
+    char why[320];
+    json_error_t json;
+    struct visits all = {0};
+    AUTO_TEXT struct text text = {0};
+    AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, dir);
+    *t = (struct tune){.job.log = -1, .interrupts.fd = -1};
+    if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &text))
+        return fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
+    t->state = json_loadb(text.s ? text.s : "", text.len, JSON_REJECT_DUPLICATES, &json);
+    if (!t->state)
+        return fail_at(GS_FAILED, path, json.line, "damaged: %s; restore the file", json.text);
+    t->race_dir = realpath(dir, NULL);
+    if (!take_state(t, why, sizeof why))
+        return fail_at(GS_FAILED, path, 0, "damaged: %s; restore the file", why);
+    t->o.out = t->root = job_recording_root(dir, t->o.platform);
+    if (!t->root)
+        return GS_USAGE;
+    if (t->price_dir)
+        CHECK(price_read(&t->price, t->price_dir));
+    if (!t->race.set.n)
+        return GS_OK;
     if (t->price_dir && t->job.calls)
         CHECK(job_recording_visits(&all, t->price_dir));
     race_measure(&t->race, IN_JOB, &all);
@@ -1836,18 +1933,6 @@ static int restore(struct tune *t, const json_t *state)
     CHECK(read_starts(t));
     race_measure(&t->race, IN_LAUNCHES, &t->starts);
     return GS_OK;
-}
-
-static int load(struct tune *t, const char *dir)
-{
-    AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, dir);
-    *t = (struct tune){.job.log = -1, .interrupts.fd = -1};
-    CHECK(tune_state_read(&t->state, path, members, COUNT(members)));
-    t->race_dir = realpath(dir, NULL);
-    for (size_t i = 0; i < COUNT(members); i++)
-        member_read(t, &members[i], t->state);
-    t->o.out = t->root = job_recording_root(dir, t->o.platform);
-    return t->root ? restore(t, t->state) : GS_USAGE;
 }
 
 int tune_resume(const char *dir, bool commands)

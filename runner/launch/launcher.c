@@ -319,19 +319,6 @@ int launcher_check_slots(const struct plan *p)
     return GS_OK;
 }
 
-static int no_gpu(const struct plan *first, size_t more, const char *why)
-{
-    char others[48] = "";
-    if (more)
-        snprintf(others, sizeof others, " and %zu more section%s", more, more == 1 ? "" : "s");
-    const struct config_entry *e = config_find(first->config, first->section, "backend");
-    bool file = !e || e->line; /* else the command line asks for GPUs */
-    AUTO_FREE char *set = file ? NULL : xstrfmt("--set %s:%s=%s", e->section, e->key, e->value);
-    return fail_at(GS_CANNOT, file ? first->config->path : set,
-                   file ? config_section(first->config, first->section)->line : 0,
-                   "[%s]%s need%s a GPU: %s", first->section, others, more ? "" : "s", why);
-}
-
 int launcher_check_gpus(struct plan **plans, size_t *n)
 {
     size_t all = *n, kept = 0;
@@ -347,8 +334,16 @@ int launcher_check_gpus(struct plan **plans, size_t *n)
         *(lacks ? &lacking[i - kept] : &plans[kept++]) = p;
     }
     *n = kept;
-    if (kept < all)
-        code = no_gpu(lacking[0], all - kept - 1, gpus_here_missing());
+    if (kept < all) {
+        const struct plan *first = lacking[0];
+        size_t more = all - kept - 1;
+        AUTO_FREE char *others =
+            more ? xstrfmt(" and %zu more section%s", more, more == 1 ? "" : "s") : xstrdup("");
+        code =
+            fail_at(GS_CANNOT, first->config->path,
+                    config_section(first->config, first->section)->line, "[%s]%s need%s a GPU: %s",
+                    first->section, others, more ? "" : "s", gpus_here_missing());
+    }
     for (size_t i = 0; i < all - kept; i++)
         plan_free(lacking[i]);
     return code;

@@ -149,7 +149,6 @@ void attempt_verdict(struct attempt *a, struct attempt_evidence *e)
 #define LOST_S 1.25  /* from the first lost host; the other ranks notice it within a second */
 #define DONE_S 10    /* from the last control line of rank 0 to the launcher's end */
 #define LINE_MAX_B (1 << 16)
-#define READS 64 /* 16 KiB each: more than a pipe holds */
 
 struct supervisor {
     const struct plan *plan;
@@ -222,9 +221,11 @@ static void take_line(struct supervisor *w, char *line, size_t n)
     (void)files_write_all(w->log, line, n);
 }
 
-static void take_lines(struct supervisor *w)
+static void take_output(void *ctx, const char *bytes, size_t n)
 {
+    struct supervisor *w = ctx;
     size_t start = 0;
+    text_addn(&w->line, bytes, n);
     for (char *nl; (nl = memchr(w->line.s + start, '\n', w->line.len - start));) {
         size_t end = (size_t)(nl - w->line.s) + 1;
         take_line(w, w->line.s + start, end - start);
@@ -236,25 +237,6 @@ static void take_lines(struct supervisor *w)
     }
     memmove(w->line.s, w->line.s + start, w->line.len - start);
     w->line.len -= start;
-}
-
-static void read_output(struct supervisor *w)
-{
-    char buf[16384];
-    ssize_t n;
-    /* A limited number of reads: a rank that prints forever must not delay the deadlines. */
-    for (int i = 0; i < READS && w->family.out >= 0; i++) {
-        n = read(w->family.out, buf, sizeof buf);
-        if (n < 0)
-            return;
-        if (n == 0) { /* closed: stop polling it */
-            close(w->family.out);
-            w->family.out = -1;
-            return;
-        }
-        text_addn(&w->line, buf, (size_t)n);
-        take_lines(w);
-    }
 }
 
 /* Ranks and launchers print environments and command lines. What they wrote to the log themselves is
@@ -324,13 +306,13 @@ static int watch(struct supervisor *w)
         struct pollfd news[] = {{.fd = w->family.out, .events = POLLIN},
                                 {.fd = w->interrupts->fd, .events = POLLIN}};
         poll(news, 2, 200);
-        read_output(w);
+        family_read(&w->family.out, take_output, w);
         obey_interrupts(w);
         family_reap(&w->family);
         keep_deadlines(w);
     }
     int code = family_kill(&w->family);
-    read_output(w);
+    family_read(&w->family.out, take_output, w);
     if (w->line.len)
         (void)files_write_all(w->log, w->line.s, w->line.len);
     TRY(code, hide_secrets(w));
