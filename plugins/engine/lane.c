@@ -26,8 +26,8 @@ typedef unsigned long long ull;
     4 /* of steps that are shorter than LONG_STEP_NS: the first takes less of a visit */
 #define LONG_STEP_NS 500000000u
 #define WARM_LEAST 3          /* to know how long a step takes */
-#define TRIES 16              /* questions whether to begin, */
-#define TRIES_NS 10000000000u /* and time: the hosts of some ranks may be many steps behind */
+#define TRIES 16              /* steps that ask whether to begin; of later ones each 16th does, */
+#define TRIES_NS 10000000000u /* for so long: the hosts of some ranks may be many steps behind */
 #define FULL_TRIES 100        /* a full disk: 5 s */
 
 /* ---- the config ---- */
@@ -337,7 +337,7 @@ struct lane {
     unsigned comms;
     struct lane_comm *driver; /* whose steps count */
     unsigned number;          /* of the step found */
-    uint64_t asked, tries, found_at, step_hash;
+    uint64_t asked, found_at, step_hash;
     uint64_t warm_steps, warm_from_ns, warm_step_ns;
     unsigned warm_set, warm_passed; /* marks of the steps so far; those that the GPU has passed */
 
@@ -512,6 +512,7 @@ static void end_measuring(struct lane *l)
 static void over(struct lane *l, enum state state, const char *why)
 {
     end_measuring(l);
+    flush(l);
     l->state = state;
     journal_line(&l->journal, "{\"type\":\"over\",\"why\":\"%s\",\"visits\":%llu,\"at_ns\":%llu}",
                  why, (ull)l->visits, (ull)now_ns());
@@ -748,13 +749,14 @@ static void warm_step(struct lane *l, uint64_t now)
     }
     if (l->has_clock && l->warm_steps <= ENGINE_STEPS)
         l->clock.mark(l->clock.ctx, l->warm_set, (unsigned)l->warm_steps);
-    if (++l->warm_steps < 2)
+    if (++l->warm_steps < 2 || (l->warm_steps > TRIES && l->warm_steps % TRIES))
         return;
     l->warm_step_ns = warm_step_ns(l, now);
     bool slow = now - l->warm_from_ns > 1000000000u;
     step_key(found, sizeof found, l);
     if (agree_count(found) < l->lanes)
-        strcpy(answer, ++l->tries > TRIES && now - l->warm_from_ns > TRIES_NS ? "differ" : "wait");
+        strcpy(answer,
+               l->warm_steps > TRIES && now - l->warm_from_ns > TRIES_NS ? "differ" : "wait");
     else if (l->warm_step_ns && (slow || l->warm_steps > WARM_LEAST))
         snprintf(answer, sizeof answer, "go %llu %llx", (ull)steps_a_visit(l->warm_step_ns),
                  (ull)arms_alive());
@@ -801,7 +803,7 @@ static void found(struct lane_comm *c)
     l->driver = c;
     l->state = WARM;
     l->number++;
-    l->warm_steps = l->tries = l->steps = 0;
+    l->warm_steps = l->steps = 0;
     l->found_at = c->calls;
     l->step_hash = engine_hash(c->number, s->pattern, s->period * sizeof *s->pattern);
     journal_line(&l->journal,
@@ -898,7 +900,6 @@ bool lane_keeps(const struct lane *l)
 
 void lane_write_end(struct lane *l)
 {
-    flush(l);
     journal_line(&l->journal,
                  "{\"type\":\"end\",\"calls\":%llu,\"bytes\":%llu,\"visits\":%llu,\"at_ns\":%llu}",
                  (ull)l->calls, (ull)l->sum.all, (ull)l->visits, (ull)now_ns());
