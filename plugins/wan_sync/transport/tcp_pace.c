@@ -145,7 +145,8 @@ int tcp_flow(struct link *base, const struct tcp_flow *f, struct tcp_flowed *out
 /* First it sends at most START_GAIN times the rate of the best window so far, so that TCP can double its
  * windows, until some windows do not grow; then faster than that, until no more arrives; then slightly
  * faster, while a queue stands, and what arrives is the rate. So few packets are lost, and the windows stay
- * open for what follows. */
+ * open for what follows. Losses of the line can make the second step end early; then all that the third one
+ * sends arrives, and it is repeated faster. */
 
 #define WINDOW_S 0.02
 #define WINDOW_B (512 << 10) /* less is a few bursts, not a rate */
@@ -158,6 +159,7 @@ int tcp_flow(struct link *base, const struct tcp_flow *f, struct tcp_flowed *out
 #define MORE 1.05 /* times what arrived before: go on */
 #define MEASURE_PART 0.6
 #define MEASURE_GAIN 1.04
+#define KEPT_UP 0.98      /* times the pace, or more: the pace was the limit, and not the way */
 #define HALF 16           /* readings in half of a measurement */
 #define QUEUE_MIN_S 0.004 /* less is jitter, not a queue */
 
@@ -217,7 +219,8 @@ static int measure_way(struct tcp_link *l, int peer, double seconds, struct foun
 /* -1: broken. */
 static int find_rate(struct tcp_link *l, int peer, double limit_s, struct found *out)
 {
-    double end = now_s() + (1 - MEASURE_PART) * limit_s, best = 0, rate = 0, came_B = 0;
+    double begin = now_s(), end = begin + (1 - MEASURE_PART) * limit_s, best = 0, rate = 0,
+           came_B = 0;
     struct reading a = read_streams(l, peer), b = a;
     double shortest = fmax(a.least_rtt_s, WINDOW_S);
     for (int flat = 0; flat < FLAT && now_s() < end;) {
@@ -240,9 +243,14 @@ static int find_rate(struct tcp_link *l, int peer, double limit_s, struct found 
         more = out->rate > MORE * best && now_s() < end;
         best = fmax(best, out->rate);
     }
-    l->probe_Bps = MEASURE_GAIN * best;
-    if (best > 0 && measure_way(l, peer, MEASURE_PART * limit_s, out))
-        return -1;
+    double pace = MEASURE_GAIN * best;
+    for (bool paced = best > 0; paced;) {
+        l->probe_Bps = pace;
+        if (measure_way(l, peer, MEASURE_PART * limit_s, out))
+            return -1;
+        paced = out->rate > KEPT_UP * pace && now_s() < begin + limit_s;
+        pace = FILL_GAIN * out->rate;
+    }
     return 0;
 }
 
