@@ -25,7 +25,14 @@ like "$out" '(Run |the steps of )without NCCL_P2P_DISABLE(: steps| were [0-9.]+%
 printf 'any: NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=4\n' >one
 run tune -m 3 -l 2 --arms one -- "$job" 2 80 ms=4 calls=4 kib=1024
 like "$err" 'left: first launch, again: launch 2' 'a job that ends before its settings are decided is started again'
-like "$out" '(Set NCCL_SOCKET|No setting of 1 was shown .*; in . launch(es)? of its proof|looked shorter)' 'and the best goes to the proof'
+like "$out" '(Set NCCL_SOCKET|No setting of 1 was shown .*; in . launch(es)? of its proof|looked shorter|^Not proven)' 'and the best goes to the proof'
+
+run tune -m 1.2 --no-price --arms one -- bash -c 'sleep 30; exec "$@"' - "$job" 2 1000000 ms=4 calls=4 kib=1024
+like "$out" "^Not proven: $fast: steps [0-9.]+% shorter \[.*\] where settings were compared, but there was no time for a proof" \
+    'a clear gain comes first, also if there is no time for its proof'
+like "$err" 'no time for a proof, which takes about .*: use --minutes [0-9]+' 'with the minutes that it needs'
+is "$(find raw -name '*-proof-*' -newer one -empty; "$gradsync" compare "$(find raw -name '*-tune-*' | sort | tail -n 1)" 2>/dev/null | head -n 1)" \
+    "$(head -n 1 <<<"$out")" 'compare prints the same'
 
 ok 'a job with a static NCCL compiles' gcc -std=c11 -DLINKED -w -o static "$top"/tests/engine/{job,nccl,cuda}.c
 run tune -m 1 -l 2 --only NTHREADS=2 -- ./static 2 1000000 ms=4

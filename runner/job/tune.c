@@ -811,7 +811,8 @@ static void announce(struct first *f, const struct launched *r)
     /* The first block has begun with all arms. */
     double done = visit * (double)r->journals.visits.n, later = (BLOCKS_MIN - 1) * visit;
     double whole = BLOCKS_MIN * visit * (double)arms_in(f) - done;
-    double spent = t->minutes * 60 - left_s(t), all = ceil((spent + whole + proof_s(r)) / 60);
+    double spent = t->minutes * 60 - left_s(t),
+           all = ceil((spent + whole + (reserve_s(t, r) > 0 ? proof_s(r) : 0)) / 60);
     f->less = whole > time;
     whole -= f->less && prices ? later * 2 : 0;
     for (size_t i = t->race.set.n; i-- > 1 && whole > time;)
@@ -833,9 +834,9 @@ static void announce(struct first *f, const struct launched *r)
     if (r->step_s >= 0.5 && prices)
         say("tune: the price takes about %s", HUMAN_TIME(whole));
     if (kept < arms)
-        say("tune: %zu of %zu settings can be compared in the time; all: --minutes %.0f; others: "
+        say("tune: %zu of %zu settings can be compared in the time; all%s: --minutes %.0f; others: "
             "--only",
-            kept, arms, all);
+            kept, arms, reserve_s(t, r) > 0 ? " and a proof" : "", all);
 }
 
 /* Short steps: once two blocks are over, since arms are not equally long, and blocks vary. Losers leave
@@ -1018,7 +1019,7 @@ static bool first_enough(void *ctx, struct launch *l)
     f->settings_done = judge_settings(t, &j->visits) || blocks >= most;
     tell_left(f, l);
     first_progress(f, &j->visits);
-    bool known = f->price_done || t->price.known || (!has_price(t) && blocks >= BLOCKS_MIN);
+    bool known = has_price(t) ? f->price_done || t->price.known : blocks >= BLOCKS_MIN;
     double need = known ? reserve_s(t, r) : 0;
     return (f->price_done && f->settings_done) || worthless(t) ||
            (j->ranks && j->over >= j->ranks) || left_s(t) < need;
@@ -1410,7 +1411,7 @@ static char *proof_uncounted(const struct tune *t, const struct visits *all)
             text_addf(&text, "%slaunch %d: the time was over", text.len ? "; " : "", launch);
     }
     if (begun < t->race.proofs)
-        text_addf(&text, "%s%ld not begun, since the time was over", text.len ? "; " : "",
+        text_addf(&text, "%s%ld not begun, as there was no time", text.len ? "; " : "",
                   t->race.proofs - begun);
     return text.s;
 }
@@ -1565,7 +1566,7 @@ static void say_answer(const struct tune *t)
                         !strcmp(t->o.emit, "pytorch"));
     else
         tune_say_nothing(&t->race, count_tried(t), t->winner ? t->winner : race_best_open(&t->race),
-                         t->winner ? &t->proof : NULL, t->floor, t->uncounted);
+                         t->winner && t->proof_dir ? &t->proof : NULL, t->floor, t->uncounted);
     const struct tune_result r = result_of(t);
     tune_bars(&r);
 }
@@ -1596,6 +1597,12 @@ static int stages(struct tune *t)
     if (!t->stopped && !t->raced && !worthless(t) && !only_measures(t))
         CHECK(run_race(t));
     bool proves = t->winner && !t->race.v[t->winner].fixed && !worthless(t);
+    if (!t->stopped && proves && !t->proof_dir && until_end_s(t) <= 0.5 * proof_launch_s(t)) {
+        double whole = (double)t->race.proofs * proof_launch_s(t);
+        say("tune: there is no time for a proof, which takes about %s: use --minutes %.0f",
+            HUMAN_TIME(whole), ceil((t->minutes * 60 - left_s(t) + whole) / 60));
+        proves = false;
+    }
     if (!t->stopped && proves)
         CHECK(run_proof(t));
     else if (!t->stopped && !only_measures(t))
@@ -1711,6 +1718,8 @@ static bool keep_enough(void *ctx, struct launch *l)
     struct keeping *k = ctx;
     struct tune *t = k->first.t;
     const struct launched *r = l->r;
+    if (!r->journals.visits.n) /* the time of comparing begins with the first visit */
+        t->began = clock_now_s();
     if (!first_enough(&k->first, l))
         return false;
     size_t i = setting_of(t, r->journals.turn);

@@ -160,7 +160,14 @@ void tune_say_nothing(const struct race *r, size_t tried, size_t best, const str
                    ((r->v[i].in[IN_JOB] || r->v[i].in[IN_LAUNCHES]) && !race_is_measured(&r->v[i]));
     best = tried ? best : 0;
     AUTO_FREE char *words = best ? tune_setting_words(&s->v[best]) : NULL;
-    if (tried)
+    bool few = best && !(e && expm1(e->hi) < 10); /* also of NaN */
+    const struct effect *raced = best ? &r->v[best].effect : NULL;
+    if (few && raced->hi < 0)
+        text_addf(
+            &t,
+            "Not proven: %s: steps %.1f%% shorter [%.1f, %.1f] where settings were compared, but ",
+            words, -100 * expm1(raced->value), -100 * expm1(raced->hi), -100 * expm1(raced->lo));
+    else if (tried)
         text_addf(&t, "No setting of %zu was shown to shorten the step by %.3g%%", tried,
                   100 * r->worth);
     else
@@ -169,12 +176,13 @@ void tune_say_nothing(const struct race *r, size_t tried, size_t best, const str
                                "--minutes"
                   : s->n > 1 ? "none can be compared in this job, as said above"
                              : "there is none for this link; name some with --candidates FILE");
-    if (best && e && !(expm1(e->hi) < 10)) /* also of NaN */
-        text_addf(
-            &t,
-            "; %s looked shorter in the first launch, but %d launch%s of its proof %s too few "
-            "to tell",
-            words, e->launches, e->launches == 1 ? "" : "es", e->launches == 1 ? "is" : "are");
+    if (few && e) {
+        if (!(raced->hi < 0))
+            text_addf(&t, "; %s looked shorter in the first launch, but ", words);
+        text_addf(&t, "%d launch%s of its proof %s too few to tell", e->launches,
+                  e->launches == 1 ? "" : "es", e->launches == 1 ? "is" : "are");
+    } else if (few && raced->hi < 0)
+        text_add(&t, "there was no time for a proof");
     else if (best && e)
         text_addf(
             &t,

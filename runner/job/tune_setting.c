@@ -445,6 +445,7 @@ static int read_file(struct tune_settings *all, const char *file, enum tune_link
     AUTO_FREE char *line = NULL;
     size_t cap = 0;
     int number = 0, code = GS_OK;
+    bool some = false;
     if (!in)
         return fail_at(GS_USAGE, file, 0, "cannot be read: %s", files_why(errno));
     if (fseek(in, 0, SEEK_END) || fseek(in, 0, SEEK_SET))
@@ -452,8 +453,11 @@ static int read_file(struct tune_settings *all, const char *file, enum tune_link
                        "is a pipe, which can be read once only: write the settings to a file");
     while (!code && getline(&line, &cap, in) >= 0) {
         line[strcspn(line, "\n")] = '\0';
+        some = some || !strchr("#", line[strspn(line, " \t\r")]);
         code = take_line(all, file, ++number, line, link);
     }
+    if (!code && !some)
+        return fail_at(GS_USAGE, file, 0, "has no setting; a line is LINK: NAME=VALUE ...");
     return code;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/nvml.h"
 
+#include "base/files.h"
 #include "base/text.h"
 
 #include <dlfcn.h>
@@ -231,5 +232,15 @@ json_t *nvml_gpu_now(const struct nvml *n)
 size_t nvml_gpu_programs(const struct nvml *n, struct nvml_process found[NVML_PROGRAMS_MAX])
 {
     unsigned count = NVML_PROGRAMS_MAX;
-    return NVML_ASK(n->call.processes, n->device, &count, found) == 0 ? count : 0;
+    size_t kept = 0;
+    if (NVML_ASK(n->call.processes, n->device, &count, found) != 0)
+        return 0;
+    for (unsigned i = 0; i < count; i++) {
+        char path[32], name[16] = ""; /* of 15 letters at most */
+        snprintf(path, sizeof path, "/proc/%u/comm", found[i].pid);
+        AUTO_FCLOSE FILE *f = fopen(path, "re");
+        if (!f || fscanf(f, "%15s", name) != 1 || strcmp(name, "nvidia-cuda-mps"))
+            found[kept++] = found[i];
+    }
+    return kept;
 }

@@ -82,5 +82,5 @@ json_t *nvml_gpu_facts(const struct nvml *n);
 json_t *nvml_gpu_now(const struct nvml *n);
 
 #define NVML_PROGRAMS_MAX 64
-/* Programs that compute on the GPU; 0: none, or the driver does not tell. */
+/* Programs that compute on the GPU, without the server of MPS; 0: none, or the driver does not tell. */
 size_t nvml_gpu_programs(const struct nvml *n, struct nvml_process found[NVML_PROGRAMS_MAX]);
