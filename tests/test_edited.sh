@@ -101,4 +101,15 @@ for verb in "${readers[@]}"; do
 done
 is "${refused[*]}" "${readers[*]}" \
     'a block eight times in an older recording is refused by every reader'
+
+# What tune kept of its jobs: one that was altered, or is none, is named, and the others are answered.
+mkdir -p jobs/data/raw && cp -r "$top/data/raw/h200-2gpu-nvlink" jobs/data/raw && chmod -R u+w jobs && cd jobs || exit
+exits 0 'jobs of tune are compared' "$gradsync" compare h200-2gpu-nvlink
+sound=$out jobs=(data/raw/*/train/*-tune-*)
+sed -i 's/"step_s": /&1/' "${jobs[0]}/tune.json"
+fails 1 "${jobs[0]}/tune.json: edited since the run was completed" "$gradsync" compare h200-2gpu-nvlink
+is "$(grep -c '^Of: ' <<<"$out"),$(grep -c tune.json <<<"$err")" "$(($(grep -c '^Of: ' <<<"$sound") - 1)),1" 'one line names it'
+chmod u+w "${jobs[0]}" && rm "${jobs[0]}/MANIFEST.json" && echo '{"command": ["x"]}' >"${jobs[0]}/tune.json"
+fails 1 'tune.json: damaged: it has no platform; restore the file' "$gradsync" compare h200-2gpu-nvlink
+like "$out" $'\nOf: ' 'the other jobs have their answer'
 done_testing

@@ -61,7 +61,7 @@ is "$(wc -l <starts)" "$starts" 'resume of a finished run starts nothing'
 prints '^No setting of [0-9]+ was shown to shorten the step by 1%' env NCCL_A=1 NCCL_B=1 \
     "$gradsync" tune -o raw --seed 3 -- ./job
 mkdir -p short/job/train && cp -r "$(run_of)" short/job/train
-jq '.flags[0] = "u"' short/job/train/*/tune.json >new && mv new short/job/train/*/tune.json
+jq '.flags[0] = "u"' short/job/train/*/tune.json >new && mv new short/job/train/*/tune.json && rm short/job/train/*/MANIFEST.json
 prints '^No setting of [0-9]+ was shown .* For 1 more there was no time\.' "$gradsync" compare short/job/train/*
 rm -r short
 

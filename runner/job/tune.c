@@ -20,6 +20,7 @@
 #include "job/tune_setting.h"
 #include "record/begun.h"
 #include "record/manifest.h"
+#include "record/runs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -1889,6 +1890,10 @@ static bool take_state(struct tune *t, char *why, size_t n)
             return false;
         }
     }
+    if (!t->o.platform || !*t->o.platform) {
+        snprintf(why, n, "it has no platform");
+        return false;
+    }
     if (t->winner > count || count > SETTINGS_MOST) {
         snprintf(why, n, "%s",
                  count > SETTINGS_MOST ? "it has too many settings"
@@ -1967,6 +1972,7 @@ int tune_resume(const char *dir, bool commands)
 
 static int load_finished(struct tune *t, const char *dir)
 {
+    CHECK(run_is_final(dir) ? manifest_verify(dir) : GS_OK);
     int code = load(t, dir);
     TRY(code, t->proof_dir ? judge_proof(t) : GS_OK);
     if (code)
@@ -1993,7 +1999,7 @@ static int print_run(const char *dir, struct words *runs)
         say("%s: no answer, since the job was not measured; its output is in %s/launch-01.01.log",
             dir, dir);
     release(&t);
-    return measured ? GS_OK : GS_FAILED;
+    return GS_OK;
 }
 
 int tune_draw(const char *dir, const char *file)
@@ -2032,15 +2038,18 @@ int tune_print(const char *path, struct words *runs)
 {
     AUTO_WORDS struct words names = {0};
     AUTO_FREE char *below = xstrfmt("%s/" JOB_TUNE, path);
-    if (tune_is_run(path))
-        return print_run(path, runs);
+    size_t before = runs->n;
+    int code = GS_OK;
+    if (tune_is_run(path)) {
+        code = print_run(path, runs);
+        return code || runs->n > before ? code : GS_FAILED;
+    }
     files_list(below, "*-tune-*", &names);
     words_sort(&names);
     for (size_t i = 0; i < names.n; i++) {
         AUTO_FREE char *dir = xstrfmt("%s/%s", below, names.v[i]);
-        int code = tune_is_run(dir) ? print_run(dir, runs) : GS_OK;
-        if (code && code != GS_FAILED) /* one without an answer does not hide the others */
-            return code;
+        if (tune_is_run(dir) && print_run(dir, runs)) /* it does not hide the others */
+            code = GS_FAILED;
     }
-    return GS_OK;
+    return code;
 }

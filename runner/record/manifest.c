@@ -152,10 +152,11 @@ static int verify_foreign(const char *dir, json_t *files)
 /* The member "files" of *root (borrowed); NULL: reported. */
 static json_t *load(const char *dir, json_t **root)
 {
-    AUTO_FREE char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST), *how = run_how_completed(dir);
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
     int code = json_names_load(root, path);
     json_t *files = json_object_get(*root, "files");
-    if (!code && !*root)
+    AUTO_FREE char *how = !code && !*root ? run_how_completed(dir) : NULL;
+    if (how)
         fail_at(GS_FAILED, dir, 0,
                 "no " RECORD_MANIFEST ": the run was interrupted, or the file was lost; %s", how);
     else if (!code && !json_is_object(files))

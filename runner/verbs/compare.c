@@ -457,19 +457,22 @@ static int take_prices(struct comparison *shown, const struct comparison *all,
     return code;
 }
 
-/* What tune printed of the folders in which it has made recordings; *tuned gets the names of these. */
+/* What tune printed of the folders in which it has made recordings; *tuned gets the names of these. GS_FAILED,
+ * reported: one is damaged, and the others were printed. */
 static int print_tuned(const struct choice *choice, struct words *tuned)
 {
     AUTO_WORDS struct words folders = {0};
+    int code = GS_OK;
     for (size_t i = 0; i < choice->runs.n; i++) {
         AUTO_FREE char *above = xstrfmt("%s/../..", choice->runs.v[i].dir);
         AUTO_FREE char *folder = realpath(above, NULL);
         if (folder && !words_has(&folders, folder)) {
             words_add(&folders, folder);
-            CHECK(tune_print(folder, tuned));
+            int one = tune_print(folder, tuned);
+            code = code ? code : one;
         }
     }
-    return GS_OK;
+    return code;
 }
 
 static int print_contrasts(const struct compare_request *q, const struct choice *choice,
@@ -522,8 +525,7 @@ static int compare(void *request, char **words, int n)
     if (plain && run && tune_is_run(run))
         return tune_print(run, &q->tuned);
     CHECK(compare_collect(&c, q, &choice));
-    if (plain && !(run && runs_is_run(run)))
-        CHECK(print_tuned(&choice, &q->tuned));
+    int damaged = plain && !(run && runs_is_run(run)) ? print_tuned(&choice, &q->tuned) : GS_OK;
     c.without_aa = !q->all; /* only placebo_put() asks */
     comparison_solve(&c, 0);
     size_t single = 0;
@@ -542,7 +544,7 @@ static int compare(void *request, char **words, int n)
     for (size_t i = 0; i < choice.runs.n; i++)
         dirs[i] = choice.runs.v[i].dir;
     host_load_warn(dirs, choice.runs.n);
-    return GS_OK;
+    return damaged;
 }
 
 int cmd_compare(int argc, char **argv)
