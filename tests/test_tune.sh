@@ -165,7 +165,7 @@ mpirun could not find anything to do.|mpirun was given no program
 mpirun was unable to find the specified executable file, and therefore|mpirun did not find the program
 mpirun was unable to launch the specified application as it could not|mpirun cannot start the program
 END
-failed=$(find raw -name '*-tune-*' | sort | tail -n 1)
+failed=$(run_of)
 fails 1 'no answer, since the job was not measured; its output is in' "$gradsync" compare "$failed"
 fails 1 'has no answer: the job was not measured' "$gradsync" show "$failed" --svg bars.svg
 
@@ -189,6 +189,7 @@ no_orphans 'an interrupted tune leaves no process'
 like "$(cat told)" 'the measurements are kept; continue with: .*gradsync resume raw/job/train/' \
     'an interrupted tune says how to go on'
 n=$(wc -l <starts)
+like "$("$gradsync" compare "$(run_of)" 2>&1)" ': not complete; continue with: .*gradsync resume raw/job/train/' 'and compare says so, too'
 run=$(run_of) && run=elsewhere/moved/${run#raw/}
 mkdir elsewhere && mv raw elsewhere/moved
 fails1 2 "you did not begin this in this folder, and it holds a command: .* --commands $run$" "$gradsync" resume "$run"

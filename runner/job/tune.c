@@ -1984,6 +1984,8 @@ static int print_run(const char *dir, struct words *runs)
 {
     struct tune t;
     CHECK(load_finished(&t, dir));
+    if (!run_is_final(dir))
+        say("%s: not complete; continue with: gradsync resume %s", dir, SHELL_WORD(dir));
     const json_t *command = json_object_get(t.state, "command");
     AUTO_TEXT struct text line = {0};
     bool measured = t.race.set.n;
